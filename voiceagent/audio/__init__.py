@@ -1,0 +1,1 @@
+"""Local sound: sound-card and file transports."""

@@ -1,0 +1,184 @@
+"""One frozen configuration tree, and the only reader of its file, flags and environment.
+
+Precedence, lowest first: the defaults below, the TOML file, flags. Unknown keys stop the start,
+by name. ``VOICEAGENT_CACHE`` moves the cache of models.
+"""
+
+import dataclasses
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from voiceagent.core.errors import VoiceAgentError
+
+DrafterName = Literal["model", "ngram", "none"]
+AcceptanceName = Literal["coupled", "rejection"]
+PresetName = Literal["cpu", "gpu", "tiny"]
+
+
+class ConfigError(VoiceAgentError):
+    """A configuration value that cannot be used; the message names the key."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Persona:
+    """Who speaks."""
+
+    system_prompt: str = (
+        "You are a helpful voice assistant. Your words are read aloud: answer in one to three "
+        "short plain sentences, without lists, markup or code."
+    )
+    greeting: str = "Hello! How can I help you?"
+    """Spoken first as a scripted reply; empty for none."""
+    language: str = "en"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decoding:
+    """How replies are decoded."""
+
+    drafter: DrafterName | None = None
+    """None takes the preset's own: the draft model, or n-grams where there is none."""
+    window: int | None = None
+    """Drafted tokens per round (K); None lets the controller choose."""
+    acceptance: AcceptanceName = "coupled"
+    temperature: float = 0.0
+    top_k: int = 0
+    """0 keeps all tokens."""
+    top_p: float = 1.0
+    seed: int = 0
+    max_tokens: int = 200
+    context_tokens: int = 4096
+    threads: int = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Voice:
+    """How replies sound."""
+
+    gain: float = 1.0
+    length_scale: float = 1.0
+    noise_scale: float = 0.667
+    noise_width: float = 0.8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """A tool the model may call; it runs only past the tool gate."""
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """A JSON schema of the arguments."""
+    command: tuple[str, ...] = ()
+    """The program that runs it: arguments as JSON on standard input, the result on output."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """Everything that can be set."""
+
+    preset: PresetName | None = None
+    """None picks ``gpu`` where CUDA is available and ``cpu`` elsewhere."""
+    persona: Persona = Persona()
+    decoding: Decoding = Decoding()
+    voice: Voice = Voice()
+    tools: tuple[Tool, ...] = ()
+
+
+def load_config(path: Path | None = None, *, flags: Mapping[str, Any] | None = None) -> Config:
+    """Reads the TOML file at ``path``, then lays ``flags`` over it.
+
+    ``flags`` are dotted keys (``"decoding.window"``); a value of None means not given.
+
+    Raises:
+        ConfigError: the file cannot be read or parsed, or a key or value is unknown.
+    """
+    tree: dict[str, Any] = {} if path is None else _read_toml(path)
+    for dotted, value in (flags or {}).items():
+        if value is not None:
+            _set(tree, dotted.split("."), value)
+    config: Config = _build(Config, tree, at="")
+    return config
+
+
+def cache_directory() -> Path:
+    """Where models and what is made from them are kept."""
+    if chosen := os.environ.get("VOICEAGENT_CACHE"):
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "voiceagent"
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not TOML: {error}") from error
+
+
+def _set(tree: dict[str, Any], keys: list[str], value: object) -> None:
+    *parents, last = keys
+    for key in parents:
+        tree = tree.setdefault(key, {})
+    tree[last] = value
+
+
+def _build(cls: type[Any], tree: Mapping[str, Any], *, at: str) -> Any:
+    if not isinstance(tree, Mapping):
+        raise ConfigError(f"configuration key {at.rstrip('.')}: expected a table")
+    hints = get_type_hints(cls)
+    unknown = sorted(set(tree) - set(hints))
+    if unknown:
+        raise ConfigError(
+            f"unknown configuration key {at}{unknown[0]}; known here: {', '.join(sorted(hints))}"
+        )
+    values = {key: _convert(hints[key], value, at=f"{at}{key}") for key, value in tree.items()}
+    try:
+        return cls(**values)
+    except TypeError as error:
+        raise ConfigError(f"configuration {at.rstrip('.')}: {error}") from error
+
+
+def _convert(hint: Any, value: Any, *, at: str) -> Any:
+    if dataclasses.is_dataclass(hint):
+        return _build(hint, value, at=f"{at}.")  # type: ignore[arg-type]  # a class, not an object
+    options = get_args(hint)
+    if get_origin(hint) is Literal:
+        return _one_of(options, value, at=at)
+    if get_origin(hint) is tuple:
+        return _sequence(options[0], value, at=at)
+    if get_origin(hint) is not None and get_origin(hint) is not Mapping and options:
+        return _alternative(options, value, at=at)
+    return _scalar(hint, value, at=at)
+
+
+def _alternative(options: tuple[Any, ...], value: Any, *, at: str) -> Any:
+    kept = [option for option in options if option is not type(None)]
+    return _convert(kept[0], value, at=at)
+
+
+def _one_of(options: tuple[Any, ...], value: Any, *, at: str) -> Any:
+    if value not in options:
+        raise ConfigError(f"configuration key {at}: {value!r} is not one of {', '.join(options)}")
+    return value
+
+
+def _sequence(item: Any, value: Any, *, at: str) -> tuple[Any, ...]:
+    if not isinstance(value, list | tuple):
+        raise ConfigError(f"configuration key {at}: expected a list")
+    return tuple(_convert(item, each, at=f"{at}[{i}]") for i, each in enumerate(value))
+
+
+def _scalar(hint: Any, value: Any, *, at: str) -> Any:
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    expected = dict if get_origin(hint) is not None or hint is Mapping else hint
+    if not isinstance(value, expected) or (isinstance(value, bool) and hint is not bool):
+        raise ConfigError(f"configuration key {at}: expected {expected.__name__}, got {value!r}")
+    return value

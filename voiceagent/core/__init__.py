@@ -1,0 +1,1 @@
+"""The pure core: ledger, boundaries, committer, streams. Standard library only, sans-IO."""

@@ -1,0 +1,1 @@
+"""Evidence about speculation: churn and verdicts."""

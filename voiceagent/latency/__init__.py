@@ -1,0 +1,1 @@
+"""The mouth-to-ear laboratory."""

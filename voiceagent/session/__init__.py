@@ -1,0 +1,1 @@
+"""One conversation as a pipecat pipeline."""

@@ -1,0 +1,1 @@
+"""Sound as samples: resampling, files, playout clock, onset detection."""

@@ -1,0 +1,1 @@
+"""Recognizers, synthesizers, spoken form, voice activity and turn models."""

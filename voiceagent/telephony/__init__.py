@@ -1,0 +1,1 @@
+"""Telephone lines: media-stream codecs and their WebSocket routes."""

@@ -1,0 +1,1 @@
+"""Model files: manifest, fetch, verify, cache."""
