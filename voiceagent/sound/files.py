@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import soundfile
+import soundfile  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from voiceagent.core.errors import VoiceAgentError

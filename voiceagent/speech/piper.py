@@ -1,0 +1,280 @@
+"""The synthesizer for Piper voices, and the only module that imports piper.
+
+piper-tts is GPL-3.0-or-later: who distributes it together with this project must follow the GPL.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime  # type: ignore[import-untyped]
+from piper.config import PiperConfig, SynthesisConfig
+from piper.patch_voice_with_alignment import add_alignment_output
+from piper.voice import AudioChunk, PiperVoice
+
+from voiceagent.config import Voice
+from voiceagent.core.committer import Commit, Kind
+from voiceagent.sound.pcm import Float32, to_int16
+from voiceagent.speech.alignment import align
+from voiceagent.speech.spoken import Spoken, SpokenWord, spoken_form
+from voiceagent.speech.synthesizer import Speech, SynthesisError, Word, no_sound
+
+_STRESS_AND_LENGTH = str.maketrans("", "", "ˈˌː.,;:!?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoiceProfile:
+    """What one voice needs so that its segments sound like one speaker in one breath."""
+
+    gain: float
+    """Fixed for the voice: scaling every segment to its own peak makes the level jump."""
+    sentence_pause_ms: int
+    clause_pause_ms: int
+    """Silence after a segment that ends a sentence, or a clause."""
+    least_words: int
+    """Segments shorter than this do not sound right."""
+    threshold_dbfs: float
+    """Quieter than this (root mean square of 5 ms) is silence around the words."""
+
+
+JOE_MEDIUM = VoiceProfile(
+    gain=1.3,
+    sentence_pause_ms=240,
+    clause_pause_ms=160,
+    least_words=1,
+    threshold_dbfs=-60.0,
+)
+"""Peaks of 0.50 to 0.64 before the gain; silence lies at -90 dBFS; "Yes." alone sounds right; a
+comma inside a sentence pauses 290 ms in all, of which the voice itself makes about 130."""
+
+_FRAME_S = 0.005
+_MARGIN_S = 0.010
+"""Kept before and after what is loud enough: the onset of an "f" or "h" is quiet."""
+
+
+class PiperSynthesizer:
+    """Makes speech of commits with one Piper voice, with the time of each word."""
+
+    def __init__(
+        self,
+        onnx_path: Path,
+        config_path: Path,
+        config: Voice,
+        *,
+        language: str = "en",
+        profile: VoiceProfile = JOE_MEDIUM,
+        threads: int = 2,
+    ) -> None:
+        """Loads the voice (about a second).
+
+        Raises:
+            SynthesisError: the files are no Piper voice.
+        """
+        self._voice = _load(onnx_path, config_path, threads=threads)
+        self._language = language
+        self._profile = profile
+        self._gain = profile.gain * config.gain
+        self._options = SynthesisConfig(
+            length_scale=config.length_scale,
+            noise_scale=config.noise_scale,
+            noise_w_scale=config.noise_width,
+            normalize_audio=False,
+        )
+
+    @property
+    def rate_hz(self) -> int:
+        """Samples per second of the voice."""
+        return int(self._voice.config.sample_rate)
+
+    def synthesize(self, commit: Commit) -> Speech:
+        """The sound of one commit: see :class:`~voiceagent.speech.synthesizer.Synthesizer`."""
+        if not isinstance(commit, Commit):
+            raise TypeError(f"a synthesizer takes a Commit, got {type(commit).__name__}")
+        if commit.kind is Kind.SILENT:
+            return no_sound(commit, rate_hz=self.rate_hz)
+        spoken = spoken_form(commit.text, language=self._language)
+        if spoken.silent:
+            return no_sound(commit, rate_hz=self.rate_hz)
+        loud, groups = self._sound(spoken.text)
+        begin, end = _loud_part(loud, rate_hz=self.rate_hz, threshold=self._profile.threshold_dbfs)
+        if begin == end:
+            raise SynthesisError(f"the voice made no sound of {commit.text!r}")
+        pcm = np.concatenate([to_int16(loud[begin:end]), self._pause_after(commit)])
+        words = self._words(commit, spoken, groups, begin=begin, length=end - begin)
+        return Speech(commit=commit, pcm=pcm, rate_hz=self.rate_hz, words=words)
+
+    def warm_up(self) -> None:
+        """Runs the model once: its first run is slower than the rest."""
+        self._sound("Hello.")
+
+    def phonemes(self, text: str) -> list[str]:
+        """What the voice would say for a text, one string for each of its own sentences."""
+        return ["".join(sentence) for sentence in self._voice.phonemize(text)]
+
+    def _sound(self, text: str) -> tuple[Float32, list["_Group"]]:
+        """Samples with the gain applied, and the groups of phonemes in them."""
+        try:
+            chunks = list(self._voice.synthesize(text, self._options, include_alignments=True))
+        except (RuntimeError, ValueError) as error:
+            raise SynthesisError(f"the voice failed on {text!r}: {error}") from error
+        pieces: list[Float32] = []
+        groups: list[_Group] = []
+        at = 0
+        for chunk in chunks:
+            samples = np.asarray(chunk.audio_float_array, dtype=np.float32)
+            if not np.isfinite(samples).all():
+                raise SynthesisError(f"the voice made samples that are not numbers of {text!r}")
+            groups += _groups(chunk, begin=at)
+            pieces.append(samples * np.float32(self._gain))
+            at += len(samples)
+        return (np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.float32)), groups
+
+    def _pause_after(self, commit: Commit) -> np.ndarray[Any, np.dtype[np.int16]]:
+        within = commit.kind is Kind.CLAUSE
+        pause_ms = self._profile.clause_pause_ms if within else self._profile.sentence_pause_ms
+        return np.zeros(self.rate_hz * pause_ms // 1000, dtype=np.int16)
+
+    def _words(
+        self, commit: Commit, spoken: Spoken, groups: list["_Group"], *, begin: int, length: int
+    ) -> tuple[Word, ...]:
+        """Each group of phonemes laid on the source text that it speaks for."""
+        said = [word for word in spoken.words if _audible(word)]
+        alone = ["".join(self.phonemes(word.text)).translate(_STRESS_AND_LENGTH) for word in said]
+        links = align([group.sounds for group in groups], alone)
+        spans: list[tuple[int, int, int, int]] = []
+        for link in links:
+            covered = [said[i] for i in link.words]
+            sounding = [groups[i] for i in link.groups]
+            if covered:
+                start, end = covered[0].start, max(word.end for word in covered)
+            if not covered or not sounding:
+                spans = _stretch_last(spans, covered, sounding)
+                continue
+            spans.append((start, end, sounding[0].begin, sounding[-1].end))
+        return tuple(
+            Word(
+                text=commit.text[start:end],
+                start=commit.start + start,
+                end=commit.start + end,
+                begin_sample=min(max(first - begin, 0), length),
+                end_sample=min(max(last - begin, 0), length),
+            )
+            for start, end, first, last in _merged(spans)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Phonemes between two blanks: mostly one word."""
+
+    sounds: str
+    begin: int
+    end: int
+    """Samples from the beginning of the utterance, before anything is trimmed."""
+
+
+def _load(onnx_path: Path, config_path: Path, *, threads: int) -> PiperVoice:
+    try:
+        config = PiperConfig.from_dict(json.loads(config_path.read_text(encoding="utf-8")))
+        model = onnx.load(str(onnx_path))
+        _expose_durations(model)
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(),
+            sess_options=_session_options(threads),
+            providers=["CPUExecutionProvider"],
+        )
+    except OSError as error:
+        raise SynthesisError(f"cannot read the voice: {error}") from error
+    except Exception as error:  # protobuf, onnx and onnxruntime raise their own kinds
+        raise SynthesisError(f"{onnx_path} is not a Piper voice: {error}") from error
+    return PiperVoice(config=config, session=session)
+
+
+def _expose_durations(model: onnx.ModelProto) -> None:
+    """Makes the length of each phoneme an output of the model (a voice may come with it)."""
+    if len(model.graph.output) == 1:
+        add_alignment_output(model)
+
+
+def _session_options(threads: int) -> onnxruntime.SessionOptions:
+    """Threads that sleep while they wait: the decoding engine shares the cores."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.add_session_config_entry("session.inter_op.allow_spinning", "0")
+    return options
+
+
+def _groups(chunk: AudioChunk, *, begin: int) -> list[_Group]:
+    """Cuts one chunk's phonemes at blanks; a blank and the marks before it belong to no word."""
+    if chunk.phoneme_alignments is None:
+        raise SynthesisError("the voice gave no phoneme times; its model has no duration output")
+    groups: list[_Group] = []
+    sounds = ""
+    first = last = at = begin
+    for item in chunk.phoneme_alignments:
+        is_sound = item.phoneme not in _NO_SOUND
+        if is_sound:
+            first = first if sounds else at
+            sounds += item.phoneme.translate(_STRESS_AND_LENGTH)
+        at += int(item.num_samples)
+        if is_sound:
+            last = at
+        if item.phoneme == " " and sounds:
+            groups.append(_Group(sounds, first, last))
+            sounds = ""
+    return [*groups, _Group(sounds, first, last)] if sounds else groups
+
+
+_NO_SOUND = frozenset(" ^$_.,;:!?")
+
+
+def _loud_part(pcm: Float32, *, rate_hz: int, threshold: float) -> tuple[int, int]:
+    """The samples from the first to the last that are no silence, with a margin around them."""
+    frame = int(rate_hz * _FRAME_S)
+    frames = pcm[: len(pcm) // frame * frame].reshape(-1, frame)
+    levels = np.sqrt((frames.astype(np.float64) ** 2).mean(axis=1))
+    loud = np.flatnonzero(levels > 10 ** (threshold / 20))
+    if not len(loud):
+        return 0, 0
+    margin = int(rate_hz * _MARGIN_S)
+    begin = int(loud[0]) * frame - margin
+    end = (int(loud[-1]) + 1) * frame + margin
+    return max(begin, 0), min(end, len(pcm))
+
+
+def _audible(word: SpokenWord) -> bool:
+    return any(character.isalnum() for character in word.text)
+
+
+_Span = tuple[int, int, int, int]
+"""Source start and end, first and last sample."""
+
+
+def _stretch_last(
+    spans: list[_Span], covered: Sequence[SpokenWord], sounding: Sequence[_Group]
+) -> list[_Span]:
+    """A word without sound, or sound without a word, belongs to what came before it."""
+    if not spans:
+        return spans
+    start, end, first, last = spans[-1]
+    end = max([end, *(word.end for word in covered)])
+    last = max([last, *(group.end for group in sounding)])
+    return [*spans[:-1], (start, end, first, last)]
+
+
+def _merged(spans: Iterable[_Span]) -> list[_Span]:
+    """Spans that overlap in the source become one: "five dollars" speaks for "$5"."""
+    merged: list[_Span] = []
+    for start, end, first, last in spans:
+        if merged and start < merged[-1][1]:
+            before = merged.pop()
+            start, end = before[0], max(end, before[1])
+            first = before[2]
+        merged.append((start, end, first, last))
+    return merged
