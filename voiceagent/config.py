@@ -1,7 +1,8 @@
 """One frozen configuration tree, and the only reader of its file, flags and environment.
 
 Precedence, lowest first: the defaults below, the TOML file, flags. Unknown keys stop the start,
-by name. ``VOICEAGENT_CACHE`` moves the cache of models.
+by name. ``VOICEAGENT_CACHE`` moves the cache of models, ``HF_ENDPOINT`` names
+a mirror of the hub.
 """
 
 import dataclasses
@@ -111,6 +112,11 @@ def cache_directory() -> Path:
         return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "voiceagent"
+
+
+def hub_endpoint() -> str:
+    """Where Hugging Face is: ``HF_ENDPOINT`` names a mirror, as in the hub's own tools."""
+    return os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
