@@ -1,0 +1,202 @@
+"""The reference client: what a legal stream makes of a screen, and which streams are not legal."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from voiceagent.core import frames as wire
+from voiceagent.core.errors import VoiceAgentError
+from voiceagent.core.events import Author, EndReason, Turn, VoidCause
+from voiceagent.core.frames import Frame, StreamProtocol, TextState
+
+
+class IllegalStream(VoiceAgentError, ValueError):
+    """A frame that the protocol does not allow here; the message says which rule it breaks."""
+
+
+@dataclass(slots=True)
+class View:
+    """What the client shows of one epoch of one reply. Positions are code points."""
+
+    reply: str
+    epoch: int
+    turn: Turn
+    author: Author
+    text: str = ""
+    verified: int = 0
+    committed: int = 0
+    heard: int = 0
+    end: int | None = None
+    """Where the text that counts ends; None while the reply goes on."""
+    reason: EndReason | None = None
+    voided: VoidCause | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether the epoch has ended or was withdrawn."""
+        return self.reason is not None or self.voided is not None
+
+
+class Client:
+    """Applies the frames of one stream, in order, and refuses what is not legal.
+
+    A refused frame changes nothing. The properties speak of the reply that started last; all are
+    in :attr:`views`.
+    """
+
+    def __init__(self) -> None:
+        self.views: dict[str, View] = {}
+        self.protocol: StreamProtocol | None = None
+        self._latest: View | None = None
+        self._seq = 0
+
+    @property
+    def text(self) -> str:
+        """The text on the screen, the provisional tail included."""
+        return self._latest.text if self._latest else ""
+
+    @property
+    def verified(self) -> int:
+        """Where text that stays ends."""
+        return self._latest.verified if self._latest else 0
+
+    @property
+    def committed(self) -> int:
+        """Where committed text ends."""
+        return self._latest.committed if self._latest else 0
+
+    @property
+    def heard(self) -> int:
+        """Where heard text ends."""
+        return self._latest.heard if self._latest else 0
+
+    def apply(self, frame: Frame) -> None:
+        """Takes the next frame.
+
+        Raises:
+            IllegalStream: the frame is not legal here.
+        """
+        if frame.seq != self._seq:
+            _refuse(frame, f"seq is {frame.seq} where {self._seq} follows")
+        if isinstance(frame, wire.StartFrame):
+            self._start(frame)
+        elif not isinstance(frame, wire.ErrorFrame):
+            self._check_protocol(frame)
+            _APPLY[type(frame)](self._view(frame), frame)
+        self._seq += 1
+
+    def _start(self, frame: wire.StartFrame) -> None:
+        last = self.views.get(frame.reply)
+        if frame.unit != "code_point":
+            _refuse(frame, f"unit is {frame.unit}")
+        if self.protocol not in (None, frame.protocol):
+            _refuse(frame, f"the stream's protocol was {self.protocol}")
+        if not frame.protocol.retracts and frame.turn is not Turn.CONFIRMED:
+            _refuse(frame, f"{frame.protocol} starts no unconfirmed turn")
+        if last is not None and (last.voided is None or last.epoch >= frame.epoch):
+            _refuse(frame, f"epoch {last.epoch} of the reply was not withdrawn before")
+        self.protocol = frame.protocol
+        self._latest = self.views[frame.reply] = View(
+            reply=frame.reply, epoch=frame.epoch, turn=frame.turn, author=frame.author
+        )
+
+    def _view(self, frame: Frame) -> View:
+        view = self.views.get(frame.reply)
+        if view is None or view.epoch != frame.epoch:
+            _refuse(frame, "the epoch has not started")
+        if view.over:
+            _refuse(frame, "the epoch is over")
+        return view
+
+    def _check_protocol(self, frame: Frame) -> None:
+        if self.protocol is None or self.protocol.retracts:
+            return
+        takes_back = isinstance(frame, wire.RollbackFrame | wire.VoidFrame)
+        provisional = isinstance(frame, wire.AppendFrame) and frame.state is TextState.PROVISIONAL
+        if takes_back or provisional:
+            _refuse(frame, f"{self.protocol} has none")
+
+
+def _confirm(view: View, frame: wire.ConfirmFrame) -> None:
+    if view.turn is Turn.CONFIRMED:
+        _refuse(frame, "the turn is confirmed already")
+    view.turn = Turn.CONFIRMED
+
+
+def _void(view: View, frame: wire.VoidFrame) -> None:
+    if view.turn is Turn.CONFIRMED:
+        _refuse(frame, "the turn is confirmed")
+    view.voided = frame.cause
+    view.text = ""
+    view.verified = view.committed = 0
+
+
+def _append(view: View, frame: wire.AppendFrame) -> None:
+    if frame.at != len(view.text):
+        _refuse(frame, f"at is {frame.at} where the text has {len(view.text)} code points")
+    if not frame.text:
+        _refuse(frame, "there is no text")
+    if frame.state is TextState.VERIFIED:
+        if view.verified != frame.at:
+            _refuse(frame, "provisional text stands before it")
+        view.verified = frame.at + len(frame.text)
+    view.text += frame.text
+
+
+def _verify(view: View, frame: wire.VerifyFrame) -> None:
+    if not view.verified < frame.to <= len(view.text):
+        _refuse(frame, f"to is {frame.to}, not past {view.verified} and within {len(view.text)}")
+    view.verified = frame.to
+
+
+def _roll_back(view: View, frame: wire.RollbackFrame) -> None:
+    if not view.verified <= frame.to < len(view.text):
+        _refuse(frame, f"to is {frame.to}, not from {view.verified} and below {len(view.text)}")
+    view.text = view.text[: frame.to]
+
+
+def _commit(view: View, frame: wire.CommitFrame) -> None:
+    if frame.start != view.committed:
+        _refuse(frame, f"from is {frame.start} where {view.committed} follows")
+    if not frame.start < frame.to <= view.verified:
+        _refuse(frame, f"to is {frame.to}, not past {frame.start} and within {view.verified}")
+    view.committed = frame.to
+
+
+def _hear(view: View, frame: wire.HeardFrame) -> None:
+    if view.turn is not Turn.CONFIRMED:
+        _refuse(frame, "the turn is not confirmed")
+    if not view.heard < frame.to <= view.committed:
+        _refuse(frame, f"to is {frame.to}, not past {view.heard} and within {view.committed}")
+    view.heard = frame.to
+
+
+def _call_tool(view: View, frame: wire.ToolFrame) -> None:
+    if view.turn is not Turn.CONFIRMED:
+        _refuse(frame, "the turn is not confirmed")
+
+
+def _end(view: View, frame: wire.EndFrame) -> None:
+    if view.verified != len(view.text):
+        _refuse(frame, "provisional text is left")
+    if not view.heard <= frame.at <= len(view.text):
+        _refuse(frame, f"at is {frame.at}, not from {view.heard} and within {len(view.text)}")
+    view.end = frame.at
+    view.reason = frame.reason
+
+
+_APPLY: Mapping[type[Frame], Callable[[View, Any], None]] = {
+    wire.ConfirmFrame: _confirm,
+    wire.VoidFrame: _void,
+    wire.AppendFrame: _append,
+    wire.VerifyFrame: _verify,
+    wire.RollbackFrame: _roll_back,
+    wire.CommitFrame: _commit,
+    wire.HeardFrame: _hear,
+    wire.ToolFrame: _call_tool,
+    wire.EndFrame: _end,
+}
+
+
+def _refuse(frame: Frame, why: str) -> NoReturn:
+    raise IllegalStream(f"frame {frame.seq} ({frame.type}) of reply {frame.reply}: {why}")
