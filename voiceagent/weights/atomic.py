@@ -1,7 +1,7 @@
 """Files that appear whole or not at all, and locks between processes."""
 
 import os
-import tempfile
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,14 +11,18 @@ from filelock import FileLock, Timeout
 
 def write_text(path: Path, text: str) -> None:
     """Replaces ``path`` in one step."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = beside(path)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def beside(path: Path) -> Path:
+    """A hidden name beside ``path`` that nobody else has; unlike tempfile's, open to the group."""
+    return path.with_name(f".{path.name}-{uuid.uuid4().hex[:12]}")
 
 
 def move_whole(partial: Path, path: Path) -> None:

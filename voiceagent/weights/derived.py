@@ -8,7 +8,6 @@ import errno
 import hashlib
 import json
 import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -49,8 +48,9 @@ def derived(
 
 
 def _build(home: Path, name: str, build: Callable[[Path], None]) -> None:
-    workshop = Path(tempfile.mkdtemp(dir=home.parent, prefix=f".building-{name}-"))
+    workshop = atomic.beside(home)
     try:
+        workshop.mkdir()
         build(workshop / name)
         if not (workshop / name).exists():
             raise FileNotFoundError(errno.ENOENT, "the builder made nothing", name)

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 SPARE_BYTES = 64 << 20
 
 
+class _WrongBytes(SourceError):
+    """A source gave something else than the file."""
+
+
 class Fetcher:
     """One fetch into one store."""
 
@@ -99,12 +103,22 @@ class Fetcher:
         home = self._partial / _key(file)
         home.mkdir(parents=True, exist_ok=True)
         partial = home / hashlib.sha256(repr(source).encode()).hexdigest()[:12]
-        checksum = self._download(file, source, partial, shelf)
-        digest = self._require_right(file, partial, checksum)
+        resumed = partial.exists()
+        try:
+            digest = self._download_right(file, source, partial, shelf)
+        except _WrongBytes:
+            if not resumed:
+                raise
+            # What an earlier run left may be to blame: once more, from nothing.
+            digest = self._download_right(file, source, partial, shelf)
         if file.sha256 is None:
             self._store.pins.record(file.pin, Pin(digest, partial.stat().st_size))
         self._store.accept(partial, digest=digest, name=file.name)
         shutil.rmtree(home, ignore_errors=True)
+
+    def _download_right(self, file: File, source: Source, partial: Path, shelf: Shelf) -> str:
+        checksum = self._download(file, source, partial, shelf)
+        return self._require_right(file, partial, checksum)
 
     def _download(self, file: File, source: Source, partial: Path, shelf: Shelf) -> str | None:
         expected_bytes = self._store.bytes(file)
@@ -130,7 +144,7 @@ class Fetcher:
         expected_bytes, size = self._store.bytes(file), partial.stat().st_size
         if expected_bytes not in (None, size):
             _discard(partial)
-            raise SourceError(f"it has {size} bytes there, expected {expected_bytes}")
+            raise _WrongBytes(f"it has {size} bytes there, expected {expected_bytes}")
         digest = sha256_of(partial)
         pin = None if file.sha256 else self._store.pins.get(file.pin)
         expected = file.sha256 or (pin and pin.sha256)
@@ -138,7 +152,7 @@ class Fetcher:
             expected = checksum
         if expected not in (None, digest):
             _discard(partial)
-            raise SourceError(f"wrong digest {digest[:12]}..., expected {str(expected)[:12]}...")
+            raise _WrongBytes(f"wrong digest {digest[:12]}..., expected {str(expected)[:12]}...")
         return digest
 
     def _needed_bytes(self, wanted: Sequence[File]) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import requests
 
-from voiceagent.weights.digest import CHUNK_BYTES, git_blob_sha1_of
+from voiceagent.weights.digest import git_blob_sha1_of
 from voiceagent.weights.errors import SourceError
 from voiceagent.weights.manifest import HubSource
 
@@ -17,8 +17,11 @@ from voiceagent.weights.manifest import HubSource
 PROBE_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 10.0
 READ_TIMEOUT_S = 60.0
-# In a row, without a chunk between them; a download that advances may break as often as it likes.
+# A break loses what was not yet written: at most this much.
+TRANSFER_CHUNK_BYTES = 1 << 16
+# In a row, without an advance between them: who advances may be broken off as often as it takes.
 MAX_FRUITLESS_TRIES = 4
+MIN_ADVANCE_BYTES = 1 << 20
 FIRST_PAUSE_S = 1.0
 
 OnTransfer = Callable[[int, int | None], None]
@@ -67,7 +70,7 @@ class Hub:
             try:
                 return self._transfer(url, into, expected_bytes, on_bytes)
             except _Broken as broken:
-                advanced = _size(into) >= before + CHUNK_BYTES
+                advanced = _size(into) >= before + MIN_ADVANCE_BYTES
                 fruitless = 1 if advanced else fruitless + 1
                 if fruitless >= MAX_FRUITLESS_TRIES:
                     raise SourceError(str(broken)) from broken
@@ -149,7 +152,7 @@ def _append(
     with into.open("r+b" if begin else "wb") as stream:
         stream.seek(begin)
         stream.truncate()
-        chunks = response.iter_content(CHUNK_BYTES)
+        chunks = response.iter_content(TRANSFER_CHUNK_BYTES)
         while chunk := _next_chunk(chunks):
             stream.write(chunk)
             on_bytes(stream.tell())
