@@ -1,0 +1,162 @@
+"""Chooses K, the length of the next block, and says why.
+
+The expected tokens of a round with K drafts are 1 + a1 + a1 a2 + ... + a1...aK, where ai is the
+chance that the draft at position i is accepted when all before it were; its time is K draft steps
+and one target pass over K + 1 rows. The controller measures both and takes the K with the most
+tokens per second, 0 included (Leviathan et al. 2023, section 3, with measured costs instead of a
+cost ratio). When 0 wins it stops drafting and looks again later, ever more rarely while the
+answer stays the same.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from voiceagent.decoding.record import Round
+
+LONGEST_WINDOW = 8
+"""Beyond this the last position is hardly ever reached, at any acceptance seen in the field."""
+_PRIOR_ACCEPTANCE = 0.7
+_PRIOR_WEIGHT = 2.0
+"""How many rounds the prior counts for: a hopeless drafter is found out after two or three."""
+_MEMORY = 0.95
+"""What is left of an old observation's weight after a newer one: about 20 count."""
+_FIRST_PROBE_AFTER = 32
+_LAST_PROBE_AFTER = 512
+_PROBE_WINDOW = 1
+"""Plain rounds before the first and the later probes (doubling), and how many drafts one costs."""
+_NEXT_PROBE_AFTER_SUCCESS = 2
+_COST_MEMORY = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The K of the next round and the reason."""
+
+    window: int
+    why: str
+
+
+class Controller(Protocol):
+    """Chooses the window of each round."""
+
+    def plan(self) -> Plan:
+        """The next round's K."""
+
+    def learn(self, record: Round) -> None:
+        """What came of a round."""
+
+
+@dataclass(frozen=True)
+class FixedWindow:
+    """K as asked for."""
+
+    window: int
+    why: str = "fixed"
+
+    def plan(self) -> Plan:
+        """Always the same."""
+        return Plan(self.window, self.why)
+
+    def learn(self, record: Round) -> None:
+        """Nothing changes its mind."""
+
+
+class Costs:
+    """Seconds of a target pass by number of rows, and of one drafted token; measured, updated.
+
+    Args:
+        target_s: seconds of a pass over so many rows.
+        draft_s: seconds of one drafted token.
+    """
+
+    def __init__(self, target_s: Mapping[int, float], *, draft_s: float) -> None:
+        self._target_s = dict(target_s) or {1: 1.0}
+        self.draft_s = draft_s
+
+    def with_draft(self, draft_s: float) -> "Costs":
+        """A copy for another drafter: what one learns is not the other's."""
+        return Costs(self._target_s, draft_s=draft_s)
+
+    def target_s(self, rows: int) -> float:
+        """Measured, or the line through the nearest two measurements."""
+        if rows in self._target_s:
+            return self._target_s[rows]
+        known = sorted(self._target_s)
+        below = [n for n in known if n < rows] or known[:1]
+        above = [n for n in known if n > rows]
+        left = below[-1]
+        if not above:
+            return self._target_s[left] * (rows / left if len(known) > 1 else 1.0)
+        right = above[0]
+        share = (rows - left) / (right - left) if right != left else 0.0
+        return self._target_s[left] + share * (self._target_s[right] - self._target_s[left])
+
+    def learn(self, record: Round) -> None:
+        """Follows the machine: other work comes and goes."""
+        if record.fed != 1:
+            return
+        rows = 1 + len(record.drafted)
+        self._target_s[rows] = _blend(self.target_s(rows), record.times.score_s)
+        if record.drafted:
+            per_token_s = record.times.draft_s / len(record.drafted)
+            self.draft_s = _blend(self.draft_s, per_token_s)
+
+
+def _blend(old: float, new: float) -> float:
+    # One slow pass (another process had the core) must not count for more than a few normal ones.
+    return _COST_MEMORY * old + (1 - _COST_MEMORY) * min(new, 3 * old)
+
+
+class AdaptiveWindow:
+    """Finds the K that pays, and 0 when none does. Keeps what it knows from reply to reply."""
+
+    def __init__(self, costs: Costs, *, longest: int = LONGEST_WINDOW) -> None:
+        self._costs = costs
+        self._longest = longest
+        self._seen = [_PRIOR_WEIGHT] * longest
+        self._kept = [_PRIOR_WEIGHT * _PRIOR_ACCEPTANCE] * longest
+        self._plain_rounds = 0
+        self._probe_after = _FIRST_PROBE_AFTER
+        self._probing = False
+
+    def acceptance(self, position: int) -> float:
+        """The chance of position 1, 2, ... when all before it were accepted."""
+        return self._kept[position - 1] / self._seen[position - 1]
+
+    def tokens_per_s(self, window: int) -> float:
+        """What a window promises, in tokens per second."""
+        expected, reached = 1.0, 1.0
+        for position in range(1, window + 1):
+            reached *= self.acceptance(position)
+            expected += reached
+        spent_s = self._costs.target_s(window + 1) + window * self._costs.draft_s
+        return expected / spent_s
+
+    def plan(self) -> Plan:
+        """The best window, or a probe when none was tried for long."""
+        best = max(range(self._longest + 1), key=self.tokens_per_s)
+        gain = self.tokens_per_s(best) / self.tokens_per_s(0)
+        self._probing = False
+        if best:
+            self._probe_after = _FIRST_PROBE_AFTER
+            return Plan(best, f"best of 0 to {self._longest}: {gain:.2f} times plain")
+        if self._plain_rounds >= self._probe_after:
+            self._probe_after = min(2 * self._probe_after, _LAST_PROBE_AFTER)
+            self._probing = True
+            return Plan(_PROBE_WINDOW, "probe: does speculation pay again?")
+        return Plan(0, f"does not pay: first draft accepted {self.acceptance(1):.2f}")
+
+    def learn(self, record: Round) -> None:
+        """Counts the positions that were decided: those up to the first rejection."""
+        self._costs.learn(record)
+        if not record.drafted:
+            self._plain_rounds += 1
+            return
+        self._plain_rounds = 0
+        accepted = record.accepted + record.dropped
+        if self._probing and accepted:
+            self._probe_after = _NEXT_PROBE_AFTER_SUCCESS
+        for at in range(min(accepted + 1, len(record.drafted), self._longest)):
+            self._seen[at] = self._seen[at] * _MEMORY + 1
+            self._kept[at] = self._kept[at] * _MEMORY + (at < accepted)

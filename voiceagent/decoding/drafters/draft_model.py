@@ -1,0 +1,77 @@
+"""Drafts with a small model of the same vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from voiceagent.decoding.choice import Choice, Chooser
+from voiceagent.decoding.drafters.base import Proposal
+from voiceagent.decoding.prefix import common_prefix
+from voiceagent.decoding.sampling import Context
+
+if TYPE_CHECKING:
+    from voiceagent.decoding.model import CausalModel, KVCache
+
+
+class DraftModel:
+    """A small model and its cache.
+
+    The cache is described by the tokens that lie in it, and every proposal feeds whatever is
+    missing. So a block accepted in full (whose last token was never fed), rounds without a draft
+    and a rejected tail need no cases of their own.
+    """
+
+    name = "model"
+
+    def __init__(self, model: CausalModel, cache: KVCache) -> None:
+        self._model = model
+        self._cache = cache
+        self._cached: list[int] = []
+        self._ids: list[int] = []
+        self._prompt_length = 0
+        self._chooser: Chooser | None = None
+
+    def begin(self, prompt: Sequence[int], *, chooser: Chooser) -> None:
+        """Keeps the cached beginning that the prompt shares with the last reply."""
+        self._ids = list(prompt)
+        self._prompt_length = len(prompt)
+        self._chooser = chooser
+        self._keep(common_prefix(self._cached, self._ids))
+
+    def propose(self, count: int) -> Proposal:
+        """Draws up to ``count`` tokens one after the other, fewer where the cache is full."""
+        choices: list[Choice] = []
+        context = Context(self._ids, self._prompt_length)
+        while len(choices) < count and context.position <= self._cache.capacity:
+            logits = self._feed(context.all[self._cache.length :])
+            assert self._chooser is not None, "propose before begin"
+            choice = self._chooser.choose(logits, context)
+            choices.append(choice)
+            context = context.then(choice.token)
+            if choice.token in self._chooser.sampler.eos_ids:
+                break
+        return Proposal(
+            tuple(choice.token for choice in choices),
+            tuple(choice.law for choice in choices),
+            tuple(choice.probability for choice in choices),
+        )
+
+    def accept(self, emitted: Sequence[int]) -> None:
+        """Rolls the cache back to what it shares with the reply."""
+        before = min(len(self._ids), len(self._cached))
+        self._ids.extend(emitted)
+        self._keep(before + common_prefix(self._cached[before:], self._ids[before:]))
+
+    def _feed(self, tokens: list[int]) -> torch.Tensor:
+        logits = self._model.forward(torch.tensor(tokens), self._cache, last_only=True)
+        self._cached.extend(tokens)
+        return logits[-1].cpu()
+
+    def _keep(self, length: int) -> None:
+        # The last token is always fed again: its logits are what the next draft starts from.
+        length = min(length, len(self._ids) - 1)
+        del self._cached[length:]
+        self._cache.truncate(length)

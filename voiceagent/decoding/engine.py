@@ -1,0 +1,278 @@
+"""The engine: one thread owns the models, replies take turns on it round by round.
+
+Requests come from any thread; events are delivered on the engine's own, so a callback must be
+quick (hand the event to a queue or an event loop). An error in one reply ends that reply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from voiceagent.decoding.controller import AdaptiveWindow, Controller, Costs, FixedWindow
+from voiceagent.decoding.drafters import DraftModel, NgramDrafter, NoDrafter
+from voiceagent.decoding.errors import ContextOverflow, EngineError
+from voiceagent.decoding.generation import EngineEvent, Generation, OnEvent, Request
+from voiceagent.decoding.job import Job
+from voiceagent.decoding.rounds import Acceptance, Loop
+from voiceagent.decoding.sampling import CounterNoise, Sampler, Sampling
+from voiceagent.decoding.slot import DrafterFactory, Slot
+from voiceagent.decoding.verify_gate import VerifyGate
+from voiceagent.decoding.warm_up import time_draft, time_target
+from voiceagent.decoding.worker import Ticket, Worker
+
+if TYPE_CHECKING:
+    from voiceagent.config import Decoding
+    from voiceagent.core.history import Message
+    from voiceagent.decoding.model import CausalModel
+    from voiceagent.weights.manifest import Preset
+    from voiceagent.weights.store import Store
+
+__all__ = ["Engine", "EngineError", "EngineEvent", "Generation", "Request"]
+
+_SLOTS = 4
+"""Replies decoded in turns: two voice sessions and two chats share two cores without stalling."""
+_WAITING = 16
+"""Requests that may wait for a slot; one more is refused before anything was promised."""
+_UNMEASURED_DRAFT_S = 0.35
+"""Before the warm-up: the usual pair's cost of a drafted token, as a share of a target pass."""
+
+
+class TokenizerLike(Protocol):
+    """What the engine asks of a tokenizer."""
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Real ids; what lies behind them is padding."""
+
+    @property
+    def eos_ids(self) -> frozenset[int]:
+        """Tokens that end a reply."""
+
+    def encode(self, text: str) -> list[int]:
+        """Text to ids."""
+
+    def decode_bytes(self, token: int) -> bytes:
+        """The bytes of one id."""
+
+    def render(self, messages: Sequence[Message]) -> list[int]:
+        """The prompt of a conversation."""
+
+
+class Engine:
+    """Decodes replies.
+
+    Args:
+        target: the model whose distribution counts.
+        tokenizer: its vocabulary.
+        config: defaults for requests, the context's size and the number of threads.
+        draft: a small model of the same vocabulary, or None.
+        drafters: further drafters by name.
+        slots: replies that take turns.
+        waiting: requests that may wait for a slot.
+
+    Raises:
+        EngineError: the models do not fit together.
+    """
+
+    def __init__(
+        self,
+        target: CausalModel,
+        tokenizer: TokenizerLike,
+        *,
+        config: Decoding,
+        draft: CausalModel | None = None,
+        drafters: Mapping[str, DrafterFactory] | None = None,
+        slots: int = _SLOTS,
+        waiting: int = _WAITING,
+    ) -> None:
+        _check_vocabularies(target, draft, tokenizer)
+        self._target, self._draft, self._tokenizer = target, draft, tokenizer
+        self._config = config
+        self._capacity = min(config.context_tokens, target.context_length)
+        self._drafters = self._known_drafters(drafters or {})
+        self._costs, self._draft_s = Costs({}, draft_s=0.0), _UNMEASURED_DRAFT_S
+        self._adaptive: dict[str, AdaptiveWindow] = {}
+        self._worker = Worker(
+            [Slot(target, capacity=self._capacity, drafters=self._drafters) for _ in range(slots)],
+            open_job=self._open_job,
+            waiting=waiting,
+            threads=config.threads,
+        )
+
+    @classmethod
+    def load(cls, config: Decoding, *, preset: Preset, store: Store) -> Self:
+        """The engine of a preset.
+
+        Raises:
+            MissingWeights, DamagedWeights: a file is not there; the message says how to get it.
+            EngineError: the models do not fit together.
+        """
+        from voiceagent.decoding.loading import load_models
+
+        models = load_models(config, preset=preset, store=store)
+        return cls(models.target, models.tokenizer, config=config, draft=models.draft)
+
+    @property
+    def default_drafter(self) -> str:
+        """The configured drafter; else the draft model, or n-grams where there is none."""
+        return self._config.drafter or ("ngram" if self._draft is None else "model")
+
+    @property
+    def capacity(self) -> int:
+        """Tokens of prompt and reply together."""
+        return self._capacity
+
+    def request(self, messages: Sequence[Message], **changes: Any) -> Request:
+        """A request with the configuration's values; ``changes`` are fields of `Request`."""
+        config = self._config
+        values: dict[str, Any] = {
+            "sampling": Sampling(
+                temperature=config.temperature,
+                top_k=config.top_k,
+                top_p=config.top_p,
+                seed=config.seed,
+            ),
+            "max_tokens": config.max_tokens,
+            "acceptance": config.acceptance,
+        }
+        return Request(messages=tuple(messages), **(values | changes))
+
+    def count_tokens(self, messages: Sequence[Message]) -> int:
+        """The length of the prompt that these messages make."""
+        return len(self._tokenizer.render(messages))
+
+    def warm_up(self) -> None:
+        """Runs both models once at every block size; blocks until the costs are known.
+
+        Raises:
+            EngineClosed: the engine was closed before.
+        """
+        self._worker.call(self._measure)
+
+    def submit(self, request: Request, *, on_event: OnEvent) -> Generation:
+        """Starts a reply; ``on_event`` is called on the engine's thread, last with a `Finish`.
+
+        Raises:
+            ContextOverflow: the prompt leaves no room for a reply.
+            EngineBusy: too many replies wait already.
+            EngineClosed: the engine was closed.
+            EngineError: the drafter is unknown, or a parameter cannot be used.
+        """
+        prompt = self._tokenizer.render(request.messages)
+        self._check(request, prompt)
+        generation = Generation(request, prompt_tokens=len(prompt))
+        self._worker.add(Ticket(generation, prompt, on_event))
+        return generation
+
+    def prepare(self, messages: Sequence[Message]) -> Generation:
+        """Reads a prompt ahead, while the user is still speaking: a reply of no tokens."""
+        return self.submit(self.request(messages, max_tokens=0), on_event=lambda event: None)
+
+    def close(self) -> None:
+        """Cancels what is running and ends the thread. Closing twice does nothing more."""
+        self._worker.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # On any thread -------------------------------------------------------------------------
+
+    def _known_drafters(self, more: Mapping[str, DrafterFactory]) -> dict[str, DrafterFactory]:
+        known: dict[str, DrafterFactory] = {"none": NoDrafter, "ngram": NgramDrafter}
+        draft = self._draft
+        if draft is not None:
+            capacity = min(self._capacity, draft.context_length)
+            known["model"] = lambda: DraftModel(draft, draft.new_cache(capacity))
+        return known | dict(more)
+
+    def _check(self, request: Request, prompt: Sequence[int]) -> None:
+        name = request.drafter or self.default_drafter
+        if name not in self._drafters:
+            raise EngineError(f"no drafter {name!r} here: use {' or '.join(self._drafters)}")
+        if request.window is not None and request.window < 0:
+            raise EngineError(f"window must be >= 0, not {request.window}")
+        if request.max_tokens < 0:
+            raise EngineError(f"max_tokens must be >= 0, not {request.max_tokens}")
+        if len(prompt) >= self._capacity:
+            raise ContextOverflow(
+                f"the conversation has {len(prompt)} tokens and the context holds "
+                f"{self._capacity}: shorten it, or raise decoding.context_tokens"
+            )
+        self._sampler(request.sampling)
+
+    def _sampler(self, sampling: Sampling) -> Sampler:
+        return Sampler(
+            sampling,
+            vocabulary_size=self._tokenizer.vocabulary_size,
+            eos_ids=self._tokenizer.eos_ids,
+            bad_words=[
+                tuple(self._tokenizer.encode(form))
+                for word in sampling.bad_words
+                for form in (word, f" {word}")
+            ],
+        )
+
+    # On the engine's thread ----------------------------------------------------------------
+
+    def _open_job(self, ticket: Ticket, slot: Slot) -> Job:
+        request, generation = ticket.generation.request, ticket.generation
+        generation.reused_tokens = slot.shared(ticket.prompt)
+        name = request.drafter or self.default_drafter
+        sampler = self._sampler(request.sampling)
+        loop = Loop(
+            target=self._target,
+            cache=slot.begin(ticket.prompt),
+            drafter=slot.drafter(name),
+            sampler=sampler,
+            chance=CounterNoise(request.sampling.seed),
+            acceptance=Acceptance(request.acceptance),
+            ids=list(ticket.prompt),
+            prompt_length=len(ticket.prompt),
+        )
+        loop.drafter.begin(ticket.prompt, chooser=loop.draft_chooser)
+        gate = VerifyGate(
+            self._tokenizer.decode_bytes,
+            eos_ids=sampler.eos_ids,
+            stop=request.stop,
+            max_tokens=min(request.max_tokens, self._capacity - len(ticket.prompt)),
+        )
+        return Job(
+            loop,
+            gate,
+            self._controller(name, request.window),
+            generation,
+            on_event=ticket.on_event,
+            decode_bytes=self._tokenizer.decode_bytes,
+        )
+
+    def _controller(self, name: str, window: int | None) -> Controller:
+        window = self._config.window if window is None else window
+        if name == "none":
+            return FixedWindow(0, why="no drafter")
+        if window is not None:
+            return FixedWindow(window)
+        if name not in self._adaptive:
+            costs = self._costs.with_draft(self._draft_s if name == "model" else 0.0)
+            self._adaptive[name] = AdaptiveWindow(costs)
+        return self._adaptive[name]
+
+    def _measure(self) -> None:
+        target_s = time_target(self._target)
+        self._draft_s = 0.0 if self._draft is None else time_draft(self._draft)
+        self._costs = Costs(target_s, draft_s=0.0)
+        self._adaptive.clear()
+
+
+def _check_vocabularies(
+    target: CausalModel, draft: CausalModel | None, tokenizer: TokenizerLike
+) -> None:
+    for role, model in (("target", target), ("draft", draft)):
+        if model is not None and model.vocabulary_size < tokenizer.vocabulary_size:
+            raise EngineError(
+                f"the {role} model scores {model.vocabulary_size} tokens and the tokenizer has "
+                f"{tokenizer.vocabulary_size}: they do not belong together"
+            )
