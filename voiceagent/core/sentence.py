@@ -1,0 +1,199 @@
+"""Whether a stop ends its sentence: one decision, from the word before it and what follows.
+
+A decision is made once, from text that is already there, and holds for every continuation. Where
+the text so far does not decide, the answer is ``None``: wait for more.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from voiceagent.core import lexicon
+from voiceagent.core.characters import LEADING_DOTS, OPENERS, WORD
+from voiceagent.core.languages import Language
+
+LONGEST_WORD = 32
+"""A word of more characters decides like a name: no opener of a sentence is that long."""
+
+
+class Verdict(NamedTuple):
+    """A decision about one mark, with the rule that made it."""
+
+    cut: bool
+    reason: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Stop:
+    """A run of stops in its surroundings."""
+
+    run: str
+    """The stops themselves."""
+    word: str
+    """What stands before the run, back to a blank or an opening mark."""
+    before: str
+    """Some text before that word, in the same sentence."""
+    opens_unit: bool
+    """Whether the word is the first of its sentence or line."""
+    closed: bool
+    """Whether closing marks were absorbed between the run and the blank."""
+    rest: str
+    """What follows, from the first visible character."""
+    complete: bool
+    """Whether ``rest`` will not change: the text has ended, or enough of it is known."""
+
+
+_INITIALISM = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,3}")
+_CLOCK = re.compile(r"[ap]\.m", re.IGNORECASE)
+_ROMAN = re.compile(r"[IVXLCDM]+")
+_NUMBER = re.compile(r"\d+")
+_AT_A_TIME = re.compile(
+    r"\W*(?:at|by|on|around|about|until|till|since|from|before|after)\s+[\d:.]+\s*$", re.IGNORECASE
+)
+_ARABIC_LETTER = re.compile(r"[\u0620-\u06ff]")
+_ROMAN_AFTER_WORD = re.compile(r"[IVX]{2,}|[VX]")
+
+
+def judge(stop: Stop, language: Language) -> Verdict | None:
+    """Decides a soft stop (one that needs a blank after it) that a blank follows."""
+    follow = _follow(stop, language)
+    if follow is None or isinstance(follow, Verdict):
+        return follow
+    if stop.run == "." and not stop.closed:
+        return _after_word(stop, follow, language)
+    return Verdict(True, "a stop, a blank and no lower-case letter")
+
+
+def _follow(stop: Stop, language: Language) -> str | Verdict | None:
+    """The rest from its first telling character, or the decision that needs no more."""
+    rest = stop.rest
+    if not rest:
+        return Verdict(True, "the text ends") if stop.complete else None
+    if rest[0] in ",;:%)]}”’":
+        return Verdict(False, f"{rest[0]!r} carries the sentence on")
+    dots = LEADING_DOTS.match(rest)
+    skipped = OPENERS.match(rest, dots.end() if dots else 0)
+    assert skipped is not None  # the expression matches the empty string
+    begin = skipped.end()
+    if begin == len(rest):
+        return None if not stop.complete else Verdict(True, "only marks follow")
+    first = rest[begin]
+    if first.islower():
+        return _lower(rest, begin, stop)
+    if language.dialogue_dash and any(dash in rest[:begin] for dash in "-–—―"):
+        return Verdict(False, "a dash carries the quotation on")
+    if first == "№":
+        return Verdict(False, "a number sign carries the sentence on")
+    return rest[begin:]
+
+
+def _lower(rest: str, begin: int, stop: Stop) -> Verdict | None:
+    """A lower-case letter carries on, but "iPhone" and "eBay" open sentences."""
+    if begin + 1 >= len(rest) and not stop.complete:
+        return None
+    if rest[begin + 1 : begin + 2].isupper():
+        return Verdict(True, "a name that begins with a lower-case letter")
+    return Verdict(False, "a lower-case letter follows")
+
+
+def _after_word(stop: Stop, follow: str, language: Language) -> Verdict | None:
+    """Decides a single full stop by the word before it."""
+    word = stop.word
+    if _listed(word, language.numbered):
+        number = _is_number(stop, follow)
+        if number is None or number:
+            return None if number is None else Verdict(False, f"{word!r} belongs to the number")
+    if _listed(word, language.never):
+        return Verdict(False, f"{word!r} belongs to the next word")
+    if _NUMBER.fullmatch(word):
+        return _after_number(stop, follow, language)
+    if _CLOCK.fullmatch(word):
+        return _after_clock(stop, follow)
+    if len(word) == 1 and word.isalpha() and word.isupper():
+        return _after_capital(stop, follow, language)
+    if _INITIALISM.fullmatch(word) or _listed(word, language.maybe):
+        return _opens(stop, follow, language, f"abbreviation {word!r}")
+    if len(word) == 1 and word.isalpha() and stop.opens_unit:
+        return Verdict(False, "a letter that numbers a list item")
+    if language.ordinals and _ROMAN.fullmatch(word):
+        return _opens(stop, follow, language, f"ordinal {word!r}")
+    if _ARABIC_LETTER.fullmatch(word):
+        return Verdict(False, f"{word!r} is an initial")
+    return Verdict(True, "a stop, a blank and no lower-case letter")
+
+
+def _after_number(stop: Stop, follow: str, language: Language) -> Verdict | None:
+    if stop.opens_unit and len(stop.word) <= 3:
+        return Verdict(False, "a number that numbers a list item")
+    if language.ordinals and len(stop.word) <= 3:
+        if follow[0].isdigit():
+            return Verdict(False, "an ordinal before a number")
+        return _opens(stop, follow, language, "ordinal")
+    return Verdict(True, "a number ends the sentence")
+
+
+def _after_clock(stop: Stop, follow: str) -> Verdict | None:
+    word = _word(stop, follow)
+    if word is None:
+        return None
+    if word in lexicon.AFTER_CLOCK:
+        return Verdict(False, f"{word!r} belongs to the time of day")
+    if _AT_A_TIME.fullmatch(stop.before):
+        return Verdict(False, "nothing but a time of day so far")
+    return Verdict(True, "a time of day and a capital")
+
+
+def _after_capital(stop: Stop, follow: str, language: Language) -> Verdict | None:
+    if stop.opens_unit:
+        return Verdict(False, "a letter that numbers a list item, or an initial")
+    previous = stop.before.split()[-1:] or [""]
+    if previous[0].lower() in language.designators:
+        return Verdict(True, f"{stop.word!r} names a {previous[0]}")
+    return _opens(stop, follow, language, f"initial {stop.word!r}")
+
+
+def _opens(stop: Stop, follow: str, language: Language, what: str) -> Verdict | None:
+    """Cuts only if the whole next word is one that opens sentences."""
+    word = _word(stop, follow)
+    if word is None:
+        return None
+    if len(word) == 1 and follow[1:2] == ".":
+        return Verdict(False, f"{what}, another initial follows")
+    whole = word.replace("’", "'")
+    if whole in language.openers or whole.partition("'")[0] in language.openers:
+        return Verdict(True, f"{what}, but {word!r} opens a sentence")
+    if not word and not follow[0].isalnum():
+        return Verdict(False, f"{what}, no word follows")
+    return Verdict(False, f"{what}, {word!r} opens no sentence")
+
+
+def _word(stop: Stop, follow: str) -> str | None:
+    """The whole next word, or None while it may still grow."""
+    match = WORD.match(follow)
+    if match is None:
+        return ""
+    grows = match.end() == len(follow) or (
+        follow[match.end()] in "'’" and match.end() + 1 == len(follow)
+    )
+    if grows and not stop.complete:
+        return None
+    if match.end() == 1 and match.end() + 1 > len(follow) and not stop.complete:
+        return None
+    return match.group()
+
+
+def _listed(word: str, words: frozenset[str]) -> bool:
+    if not word:
+        return False
+    tail = word.rpartition("-")[2]
+    return word in words or word.lower() in words or tail in words or tail.lower() in words
+
+
+def _is_number(stop: Stop, follow: str) -> bool | None:
+    """Whether digits or a Roman numeral follow; None while that is open."""
+    if follow[0].isdigit():
+        return True
+    if follow[0] not in "IVX":
+        return False
+    word = _word(stop, follow)
+    return None if word is None else bool(_ROMAN_AFTER_WORD.fullmatch(word))
