@@ -1,0 +1,196 @@
+"""What ``talk`` shows and leaves behind."""
+
+import argparse
+import contextlib
+import dataclasses
+import json
+import os
+import secrets
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voiceagent.config import Config
+from voiceagent.core.errors import VoiceAgentError
+from voiceagent.core.events import Recorded
+
+if TYPE_CHECKING:
+    from voiceagent.audio.hold import Held
+    from voiceagent.commands._terminal import Terminal
+    from voiceagent.core.trace import Header
+    from voiceagent.session.happenings import Happening
+    from voiceagent.session.models import Models
+
+DESTINATIONS = ("out", "record", "trace", "report")
+
+
+def check_destinations(arguments: argparse.Namespace) -> None:
+    """Refuses what cannot be written before anything is loaded.
+
+    Raises:
+        VoiceAgentError: a folder is missing, or two outputs have one name.
+    """
+    wanted = [getattr(arguments, name) for name in DESTINATIONS if getattr(arguments, name)]
+    for path in wanted:
+        if path.is_dir():
+            raise VoiceAgentError(f"{path} is a folder; name a file")
+        if not path.parent.is_dir():
+            raise VoiceAgentError(f"{path}: there is no folder {path.parent}; make it first")
+        if not os.access(path.parent, os.W_OK):
+            raise VoiceAgentError(f"{path}: the folder {path.parent} cannot be written to")
+    if len({path.resolve() for path in wanted}) < len(wanted):
+        raise VoiceAgentError("two outputs have the same name; give each its own")
+
+
+@contextlib.contextmanager
+def progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Shows the loading of models: a bar on a terminal, nothing elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("loading {task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    task = bar.add_task("", total=None)
+
+    def on_step(step: str, number: int, of: int) -> None:
+        if number == 0:
+            bar.stop()
+        else:
+            bar.update(task, description=step, completed=number - 1, total=of)
+
+    with bar:
+        yield on_step
+
+
+class Screen:
+    """A listener that shows the conversation."""
+
+    def __init__(self, terminal: "Terminal") -> None:
+        self._terminal = terminal
+        self._now_s = 0.0
+
+    def __call__(self, happening: "Happening") -> None:
+        """Shows what happened."""
+        from voiceagent.session.happenings import ToolHappened, Trouble, TurnHappened
+
+        self._now_s = happening.at_s
+        if isinstance(happening, Recorded):
+            self._terminal.feed(happening)  # type: ignore[arg-type]  # all are ledger events
+        elif isinstance(happening, TurnHappened) and happening.state == "confirmed":
+            self._terminal.user(happening.text)
+        elif isinstance(happening, Trouble):
+            self._terminal.note(f"! {happening.line}")
+        elif isinstance(happening, ToolHappened):
+            self._terminal.note(f"tool {happening.name}: {happening.outcome}")
+
+    def refresh(self) -> None:
+        """Draws again."""
+        self._terminal.refresh(now_s=self._now_s)
+
+
+def header(config: Config, models: "Models", preset: str) -> "Header":
+    """The first line of a trace."""
+    from voiceagent.core.trace import Header
+
+    digests: dict[str, Any] = {}
+    for role, digest in models.digests:
+        digests.setdefault(role, []).append(digest)
+    return Header(
+        preset=preset,
+        models=digests,
+        config=dataclasses.asdict(config),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def write_sound(arguments: argparse.Namespace, held: "Held") -> None:
+    """Writes the recordings that were asked for; each appears whole or not at all."""
+    from voiceagent.sound.files import write_wav
+
+    if arguments.out:
+        write_wav(arguments.out, held.ear, held.rate_hz)
+    if arguments.record:
+        write_wav(arguments.record, held.both(), held.rate_hz)
+
+
+def finish(arguments: argparse.Namespace, held: "Held") -> int:
+    """Writes the report and the last line."""
+    summary = held.minutes.summary() | {
+        "response_gap_ms": None,
+        "duration_s": round(held.duration_s, 3),
+    }
+    gaps = [] if arguments.fast else held.gaps_ms()
+    summary["response_gaps_ms"] = gaps
+    summary["response_gap_ms"] = _first(gaps)
+    summary |= {
+        "wav": _name(arguments.out),
+        "record": _name(arguments.record),
+        "trace": _name(arguments.trace),
+        "report": _name(arguments.report),
+    }
+    if arguments.report:
+        _write_report(arguments.report, held, summary)
+    for line in held.minutes.troubles:
+        print(f"voiceagent: {line}", file=sys.stderr)
+    if arguments.json:
+        print(json.dumps(summary, ensure_ascii=False))
+    else:
+        print(_closing_line(summary))
+    return 0
+
+
+def _first(gaps: list[float | None]) -> float | None:
+    return next((gap for gap in gaps if gap is not None), None)
+
+
+def _name(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _closing_line(summary: dict[str, Any]) -> str:
+    turns = len(summary["turns"])
+    facts = [f"{turns} turn{'' if turns == 1 else 's'}"]
+    if summary["response_gap_ms"] is not None:
+        facts.append(f"response gap {summary['response_gap_ms']:.0f} ms")
+    if summary["drafted"]:
+        facts.append(f"{summary['accepted']} of {summary['drafted']} drafted tokens accepted")
+    if summary["churn"] is not None:
+        facts.append(f"churn {summary['churn']:.2f}")
+    return "; ".join(facts) + "."
+
+
+def _write_report(path: Path, held: "Held", summary: dict[str, Any]) -> None:
+    from voiceagent.session.report import report
+
+    figures = {
+        "turns": len(summary["turns"]),
+        "response gaps (ms, from sound)": summary["response_gaps_ms"] or "not measured",
+        "drafted, accepted, rejected tokens": "{drafted}, {accepted}, {rejected}".format(**summary),
+        "churn of the display": summary["churn"],
+        "duration (s)": summary["duration_s"],
+    }
+    both = held.both()
+    page = report(
+        held.minutes,
+        title="One conversation",
+        figures=figures,
+        mouth=both[:, 0],
+        ear=both[:, 1],
+    )
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    try:
+        partial.write_text(page, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise VoiceAgentError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        partial.unlink(missing_ok=True)

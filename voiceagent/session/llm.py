@@ -1,0 +1,193 @@
+"""Our engine as a pipecat LLM service: a context in, commits out.
+
+Only commits are pushed. Provisional and verified text is seen by the conversation's listeners;
+no frame carries it, so nothing downstream could speak it.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from pipecat.frames.frames import (
+    CancelFrame,
+    EndFrame,
+    Frame,
+    LLMContextFrame,
+    LLMFullResponseEndFrame,
+    LLMFullResponseStartFrame,
+)
+from pipecat.processors.frame_processor import FrameDirection
+from pipecat.services.llm_service import LLMService
+from pipecat.services.settings import LLMSettings
+
+from voiceagent.core.committer import Commit
+from voiceagent.core.events import Draft, EndReason, Finish, Rollback, Verify
+from voiceagent.core.history import Message
+from voiceagent.session.conversation import Conversation
+from voiceagent.session.frames import SayFrame
+from voiceagent.session.happenings import Happening, RoundHappened, SpeechHappened
+from voiceagent.session.open_reply import OpenReply
+from voiceagent.speech.frames import CommitFrame
+
+FIRST_EVENT_TIMEOUT_S = 60.0
+"""A long prompt on a busy machine takes seconds; beyond this the engine hangs."""
+NEXT_EVENT_TIMEOUT_S = 20.0
+"""A round takes under a tenth of a second."""
+FIRST_SEGMENT_HOLD_S = 0.5
+"""How long decoding may stand back for the synthesis of a reply's first segment: five times what
+it takes, and no more, because the engine's thread serves everyone."""
+APOLOGY = "Sorry, something went wrong on my side. Could you say that again?"
+_SOURCE_EVENTS = (Draft, Verify, Rollback, Finish)
+
+
+class Writing(Protocol):
+    """A reply that is being written."""
+
+    def cancel(self) -> None:
+        """Stops within one round; harmless when it is over."""
+        ...
+
+
+class Source(Protocol):
+    """Whatever writes replies: our engine, a remote one, a double in a test."""
+
+    def write(self, messages: tuple[Message, ...], *, on_event: Callable[[Any], None]) -> Writing:
+        """Begins a reply; ``on_event`` is called on any thread with source events and rounds.
+
+        The last event is a Finish, whatever happens.
+        """
+        ...
+
+
+class ReplyService(LLMService[Any]):
+    """Answers each context with a reply of the source, and says what it is asked to say."""
+
+    def __init__(self, source: Source, conversation: Conversation) -> None:
+        super().__init__(settings=_settings())
+        self._source = source
+        self._conversation = conversation
+        self._may_decode = threading.Event()
+        self._may_decode.set()
+        conversation.subscribe(self._on_happening)
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Contexts and words to say become replies; everything else passes."""
+        await super().process_frame(frame, direction)
+        if isinstance(frame, LLMContextFrame):
+            await self._answer(_messages(frame))
+        elif isinstance(frame, SayFrame):
+            await self._say(frame.text)
+        else:
+            if isinstance(frame, EndFrame | CancelFrame):
+                self._may_decode.set()
+            await self.push_frame(frame, direction)
+
+    # Scripted replies -------------------------------------------------------------------------
+
+    async def _say(self, text: str) -> None:
+        await self.push_frame(LLMFullResponseStartFrame())
+        reply = self._conversation.open_reply(script=text)
+        await self._push(reply.take_written())
+        await self.push_frame(LLMFullResponseEndFrame())
+
+    # Replies of the source --------------------------------------------------------------------
+
+    async def _answer(self, messages: tuple[Message, ...]) -> None:
+        await self.push_frame(LLMFullResponseStartFrame())
+        reply = self._conversation.open_reply()
+        await self._write(reply, messages)
+        await self.push_frame(LLMFullResponseEndFrame())
+        if reply.ledger.finished is EndReason.ERROR:
+            self._conversation.owe()
+            await self._say(APOLOGY)
+
+    async def _write(self, reply: OpenReply, messages: tuple[Message, ...]) -> None:
+        events: asyncio.Queue[Any] = asyncio.Queue()
+        loop = asyncio.get_running_loop()
+
+        def on_event(event: Any) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(events.put_nowait, event)
+            # On the engine's thread: the first segment's synthesis goes before further rounds.
+            self._may_decode.wait(FIRST_SEGMENT_HOLD_S)
+
+        try:
+            writing = self._source.write(messages, on_event=on_event)
+        except Exception as error:  # noqa: BLE001  # whatever the engine raises costs this reply only
+            return self._fail(reply, f"the engine refused: {error}")
+        reply.cancel_source = writing.cancel
+        try:
+            await self._follow(reply, events)
+        except TimeoutError:
+            self._fail(reply, "the engine stopped answering")
+        finally:
+            writing.cancel()
+            self._may_decode.set()
+
+    async def _follow(self, reply: OpenReply, events: "asyncio.Queue[Any]") -> None:
+        """Takes events until the source has finished or the reply is over."""
+        timeout_s = FIRST_EVENT_TIMEOUT_S
+        while reply.alive and reply.ledger.finished is None:
+            event = await asyncio.wait_for(events.get(), timeout_s)
+            timeout_s = NEXT_EVENT_TIMEOUT_S
+            if not reply.alive:
+                return
+            if isinstance(event, _SOURCE_EVENTS):
+                if isinstance(event, Finish) and event.reason is EndReason.ERROR:
+                    self._conversation.trouble(f"{reply.name}: the engine failed")
+                await self._push(reply.take(event, buffered_ms=self._conversation.buffered_ms))
+            else:
+                self._publish_round(reply, event)
+
+    def _fail(self, reply: OpenReply, line: str) -> None:
+        self._conversation.trouble(f"{reply.name}: {line}")
+        if reply.alive and reply.ledger.finished is None:
+            reply.take(Finish(reason=EndReason.ERROR))
+
+    def _publish_round(self, reply: OpenReply, round_: object) -> None:
+        self._conversation.publish(
+            RoundHappened(
+                reply=reply.name,
+                epoch=reply.ledger.epoch,
+                at_s=self._conversation.clock.now_s(),
+                round=round_,
+            )
+        )
+
+    async def _push(self, commits: list[Commit]) -> None:
+        for commit in commits:
+            if commit.segment == 0:
+                self._may_decode.clear()
+            await self.push_frame(CommitFrame.of(commit))
+
+    def _on_happening(self, happening: Happening) -> None:
+        if isinstance(happening, SpeechHappened):
+            self._may_decode.set()
+
+
+def _messages(frame: LLMContextFrame) -> tuple[Message, ...]:
+    """The context's messages; ours are plain text, others' parts of other kinds are left out."""
+    return tuple(
+        Message(role=message["role"], content=message["content"])
+        for message in frame.context.get_messages()
+        if isinstance(message, dict) and isinstance(message.get("content"), str)
+    )
+
+
+def _settings() -> LLMSettings:
+    """pipecat wants every field set; ours live in the configuration tree."""
+    return LLMSettings(
+        model="local",
+        system_instruction=None,
+        temperature=None,
+        max_tokens=None,
+        top_p=None,
+        top_k=None,
+        frequency_penalty=None,
+        presence_penalty=None,
+        seed=None,
+        filter_incomplete_user_turns=False,
+        user_turn_completion_config=None,
+        use_provider_thinking_default=False,
+    )

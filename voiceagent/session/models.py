@@ -1,0 +1,114 @@
+"""The models of a conversation, loaded once and shared by all that follow."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from voiceagent.config import Config
+from voiceagent.core.history import Message
+from voiceagent.session.cores import Shares
+from voiceagent.session.llm import Source, Writing
+from voiceagent.session.turns import EndOfTurnModel
+from voiceagent.speech.services import Recognizer
+from voiceagent.speech.synthesizer import Synthesizer
+
+if TYPE_CHECKING:
+    from pipecat.audio.vad.vad_analyzer import VADAnalyzer
+
+    from voiceagent.decoding.engine import Engine
+    from voiceagent.weights.manifest import Preset
+    from voiceagent.weights.store import Store
+
+OnStep = Callable[[str, int, int], None]
+"""Told the name of a step, its number and how many there are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Models:
+    """Everything that listens, thinks and speaks."""
+
+    vad: Callable[[], "VADAnalyzer"]
+    """Makes a detector: it has a state of its own for every conversation."""
+    end_of_turn: EndOfTurnModel
+    recognizer: Recognizer
+    source: Source
+    synthesizer: Synthesizer
+    count_tokens: Callable[[Any], int] | None = None
+    digests: tuple[tuple[str, str], ...] = ()
+    """Role and SHA-256 of every file."""
+
+
+class EngineSource:
+    """The engine as a source of replies."""
+
+    def __init__(self, engine: "Engine") -> None:
+        self._engine = engine
+
+    def write(self, messages: tuple[Message, ...], *, on_event: Callable[[Any], None]) -> Writing:
+        """Begins a reply with the configuration's parameters."""
+        return self._engine.submit(self._engine.request(messages), on_event=on_event)
+
+
+def choose_preset(config: Config) -> "Preset":
+    """The configured preset; else ``gpu`` where CUDA is available and ``cpu`` elsewhere."""
+    from voiceagent.weights.manifest import Manifest
+
+    name: str | None = config.preset
+    if name is None:
+        import torch
+
+        name = "gpu" if torch.cuda.is_available() else "cpu"
+    return Manifest.load().preset(name)
+
+
+@contextmanager
+def load_models(
+    config: Config,
+    *,
+    preset: "Preset",
+    store: "Store",
+    shares: Shares,
+    on_step: OnStep = lambda step, number, of: None,
+) -> Iterator[Models]:
+    """Loads and warms up every model; closes the engine at the end.
+
+    Raises:
+        VoiceAgentError: a file is missing, damaged, or no such model; the message says what to do.
+    """
+    from voiceagent.decoding.engine import Engine
+    from voiceagent.speech.piper import PiperSynthesizer
+    from voiceagent.speech.recognizer import WhisperRecognizer
+    from voiceagent.speech.turns import EndOfTurn, Vad
+
+    files = preset.files
+    on_step("end-of-turn model", 1, 4)
+    end_of_turn = EndOfTurn(store.path(files["turn"][0]), threads=shares.turn)
+    vad_path = store.path(files["vad"][0])
+    end_of_turn.warm_up()
+    on_step("recognizer", 2, 4)
+    recognizer = WhisperRecognizer(store.folder(files["recognizer"]), threads=shares.recognizer)
+    recognizer.warm_up()
+    on_step("voice", 3, 4)
+    onnx, settings = _voice(store, files["voice"])
+    synthesizer = PiperSynthesizer(
+        onnx, settings, config.voice, language=config.persona.language, threads=shares.synthesizer
+    )
+    synthesizer.warm_up()
+    on_step("language models", 4, 4)
+    with Engine.load(config.decoding, preset=preset, store=store) as engine:
+        engine.warm_up()
+        yield Models(
+            vad=lambda: Vad(vad_path),
+            end_of_turn=end_of_turn,
+            recognizer=recognizer,
+            source=EngineSource(engine),
+            synthesizer=synthesizer,
+            count_tokens=engine.count_tokens,
+            digests=tuple((file.role, store.digest(file)) for file in preset.all),
+        )
+
+
+def _voice(store: "Store", files: Any) -> Any:
+    paths = {file.name.endswith(".onnx"): store.path(file) for file in files}
+    return paths[True], paths[False]

@@ -1,0 +1,48 @@
+"""The pipeline of one conversation, in pipecat's terms."""
+
+from pipecat.pipeline.pipeline import Pipeline
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
+from pipecat.processors.audio.vad_processor import VADProcessor
+from pipecat.transports.base_transport import BaseTransport
+
+from voiceagent.session.conversation import Conversation
+from voiceagent.session.llm import ReplyService
+from voiceagent.session.models import Models
+from voiceagent.session.release import ReleaseGate
+from voiceagent.session.turn_taking import TurnTaking
+from voiceagent.session.turns import UserTurns
+from voiceagent.speech.services import RecognizerService, SynthesizerService
+from voiceagent.speech.turns import RATE_HZ
+
+
+def build_worker(
+    conversation: Conversation, models: Models, *, transport: BaseTransport, language: str
+) -> PipelineWorker:
+    """Mouth, VAD, recognizer, turns, replies, synthesizer, release gate, ear: in that order."""
+    pipeline = Pipeline(
+        [
+            transport.input(),
+            # Silence of the transport is not silence of the user: a recording may stand still.
+            VADProcessor(vad_analyzer=models.vad(), audio_idle_timeout=0),
+            RecognizerService(models.recognizer, language=language),
+            UserTurns(
+                conversation,
+                end_of_turn=models.end_of_turn,
+                turn_taking=TurnTaking(language=language),
+            ),
+            ReplyService(models.source, conversation),
+            SynthesizerService(models.synthesizer),
+            ReleaseGate(conversation),
+            transport.output(),
+        ]
+    )
+    return PipelineWorker(
+        pipeline,
+        params=PipelineParams(
+            audio_in_sample_rate=RATE_HZ, audio_out_sample_rate=conversation.playout.rate_hz
+        ),
+        cancel_on_idle_timeout=False,
+        idle_timeout_secs=None,
+        enable_rtvi=False,
+        enable_turn_tracking=False,
+    )

@@ -1,0 +1,94 @@
+"""From the greeting to the end: runs a pipeline until its conversation is over."""
+
+import asyncio
+import contextlib
+
+from pipecat.frames.frames import EndFrame
+from pipecat.pipeline.worker import PipelineWorker
+from pipecat.workers.runner import WorkerRunner
+
+from voiceagent.core.errors import VoiceAgentError
+from voiceagent.session.conversation import Conversation
+from voiceagent.session.frames import SayFrame
+
+STALLED_AFTER_S = 150.0
+"""Longer than every bounded wait inside: what is still being worked out then never will be."""
+END_TIMEOUT_S = 20.0
+"""For processors to end by themselves; after it they are cancelled."""
+
+
+class Stalled(VoiceAgentError):
+    """Nothing moved any more, in spite of every time-out inside."""
+
+
+async def converse(
+    conversation: Conversation,
+    worker: PipelineWorker,
+    *,
+    greeting: str = "",
+    ended: asyncio.Event,
+    stopped: asyncio.Event,
+    stalled_after_s: float = STALLED_AFTER_S,
+) -> None:
+    """Runs until ``ended`` (nothing more will come) or ``stopped`` (the user wants no more).
+
+    Raises:
+        Stalled: a reply or a decision was waited for in vain.
+        VoiceAgentError: the pipeline could not be started, or ended by itself.
+    """
+    if greeting:
+        conversation.owe()
+        await worker.queue_frame(SayFrame(text=greeting))
+    runner = WorkerRunner(handle_sigint=False)
+    await runner.add_workers(worker)
+    running = asyncio.create_task(runner.run(), name="conversation")
+    waits = [
+        running,
+        asyncio.create_task(ended.wait(), name="input ended"),
+        asyncio.create_task(stopped.wait(), name="stopped"),
+        asyncio.create_task(_watch(conversation, after_s=stalled_after_s), name="watchdog"),
+    ]
+    try:
+        done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        if running in done:
+            await running
+            raise VoiceAgentError("the pipeline ended by itself; see the lines above")
+        if waits[3] in done:
+            await waits[3]
+        conversation.listen()
+        if stopped.is_set():
+            conversation.interrupt()
+        await worker.queue_frame(EndFrame())
+        await asyncio.wait([running], timeout=END_TIMEOUT_S)
+    finally:
+        await _finish(runner, running, waits)
+
+
+async def _finish(
+    runner: WorkerRunner, running: "asyncio.Task[None]", waits: "list[asyncio.Task[object]]"
+) -> None:
+    """Leaves no task behind."""
+    if not running.done():
+        await runner.cancel()
+        await asyncio.wait([running], timeout=END_TIMEOUT_S)
+    for task in waits:
+        if not task.done():
+            task.cancel()
+        with contextlib.suppress(asyncio.CancelledError, VoiceAgentError):
+            await task
+
+
+async def _watch(conversation: Conversation, *, after_s: float) -> None:
+    """Raises once the conversation has been busy for ``after_s`` and nothing has happened."""
+    looks = 5
+    seen, unmoved = conversation.steps, 0
+    while True:
+        await asyncio.sleep(after_s / looks)
+        moved = conversation.steps != seen or not conversation.is_busy
+        seen, unmoved = conversation.steps, 0 if moved else unmoved + 1
+        if unmoved >= looks:
+            what = ", ".join(sorted(conversation.thinking)) or "a reply"
+            raise Stalled(
+                f"nothing has moved for {after_s:g} s while waiting for {what}: run "
+                "voiceagent doctor, and report the trace if it finds nothing"
+            )

@@ -1,0 +1,201 @@
+"""The user's side of the floor: sound and words in; turns, pauses and interruptions out.
+
+Everything that decides is in ``turn_taking``; this feeds it and acts on it.
+"""
+
+import asyncio
+from collections import deque
+from typing import Protocol
+
+import numpy as np
+from pipecat.frames.frames import (
+    CancelFrame,
+    EndFrame,
+    Frame,
+    InputAudioRawFrame,
+    LLMContextFrame,
+    TranscriptionFrame,
+    UserStartedSpeakingFrame,
+    UserStoppedSpeakingFrame,
+    VADUserStartedSpeakingFrame,
+    VADUserStoppedSpeakingFrame,
+)
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+
+from voiceagent.core.errors import VoiceAgentError
+from voiceagent.session.conversation import Conversation
+from voiceagent.session.frames import PauseFrame, ResumeFrame, SayFrame
+from voiceagent.session.turn_taking import (
+    Began,
+    Decision,
+    Dropped,
+    Ended,
+    Interrupt,
+    Pause,
+    Resume,
+    TurnTaking,
+)
+from voiceagent.sound.pcm import Float32, to_float32
+from voiceagent.speech.frames import UnheardFrame
+
+JUDGED_MS = 8000
+"""smart-turn listens to the last eight seconds."""
+LEAD_IN_MS = 700
+"""Sound kept from before an onset was noticed: the VAD notices 200 ms late, and the model was
+trained on some silence before speech."""
+APOLOGY = "Sorry, I did not catch that. Could you say it again?"
+
+
+class EndOfTurnModel(Protocol):
+    """Whether a speaker who paused has finished."""
+
+    async def is_complete(self, pcm: Float32) -> bool:
+        """Judges ``pcm`` (samples,) at 16 kHz."""
+        ...
+
+
+class UserTurns(FrameProcessor):
+    """Consumes the user's sound and words; asks for a reply when a turn is confirmed."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        *,
+        end_of_turn: EndOfTurnModel,
+        turn_taking: TurnTaking | None = None,
+    ) -> None:
+        super().__init__(name="UserTurns")
+        self._conversation = conversation
+        self._end_of_turn = end_of_turn
+        self._taking = turn_taking or TurnTaking()
+        self._sound: deque[bytes] = deque()
+        self._sound_ms = 0
+        self._at_ms = 0
+        self._began_ms = 0
+        self._utterances = 0
+        self._judging: asyncio.Task[None] | None = None
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Takes what the user's side says; lets everything else pass."""
+        await super().process_frame(frame, direction)
+        match frame:
+            case InputAudioRawFrame():
+                self._keep(frame)
+                self._taking.passed(at_ms=self._at_ms)
+            case VADUserStartedSpeakingFrame():
+                self._onset()
+            case VADUserStoppedSpeakingFrame():
+                self._offset()
+            case TranscriptionFrame():
+                self._taking.heard(frame.text)
+            case UnheardFrame():
+                self._taking.unheard(frame.cause)
+            case _:
+                if isinstance(frame, EndFrame | CancelFrame):
+                    await self._stop_judging()
+                await self.push_frame(frame, direction)
+                return
+        await self._act()
+        if isinstance(frame, InputAudioRawFrame):
+            self._conversation.heard_input(frame.num_frames)
+
+    async def cleanup(self) -> None:
+        """Leaves nothing running."""
+        await super().cleanup()
+        await self._stop_judging()
+
+    # The user's sound -------------------------------------------------------------------------
+
+    def _keep(self, frame: InputAudioRawFrame) -> None:
+        length_ms = 1000 * frame.num_frames // frame.sample_rate
+        self._at_ms += length_ms
+        self._sound.append(frame.audio)
+        self._sound_ms += length_ms
+        while self._sound_ms > JUDGED_MS:
+            dropped = self._sound.popleft()
+            self._sound_ms -= 1000 * len(dropped) // 2 // frame.sample_rate
+
+    def _onset(self) -> None:
+        if not self._taking.is_open:
+            self._began_ms = self._at_ms
+        self._utterances += 1
+        self._taking.onset(at_ms=self._at_ms, agent_has_floor=self._conversation.agent_has_floor)
+
+    def _offset(self) -> None:
+        self._taking.offset(at_ms=self._at_ms)
+        self._judging = self.create_task(self._judge(self._utterances), "end of turn")
+
+    async def _judge(self, utterance: int) -> None:
+        self._conversation.begin("end of turn")
+        try:
+            complete = await self._end_of_turn.is_complete(self._turn_sound())
+        except VoiceAgentError as error:
+            # The silence time-out decides instead.
+            self._conversation.trouble(str(error))
+            complete = False
+        finally:
+            self._conversation.done("end of turn")
+        if utterance == self._utterances:
+            self._taking.judged(complete=complete)
+            await self._act()
+
+    def _turn_sound(self) -> Float32:
+        """The sound of the turn so far, with a little of what was before it."""
+        pcm = np.frombuffer(b"".join(self._sound), dtype=np.int16)
+        length_ms = min(self._at_ms - self._began_ms + LEAD_IN_MS, self._sound_ms)
+        if self._sound_ms == 0:
+            return to_float32(pcm)
+        return to_float32(pcm[len(pcm) - len(pcm) * length_ms // self._sound_ms :])
+
+    async def _stop_judging(self) -> None:
+        if self._judging is not None:
+            task, self._judging = self._judging, None
+            await self.cancel_task(task)
+
+    # What follows -----------------------------------------------------------------------------
+
+    async def _act(self) -> None:
+        for decision in self._taking.decisions():
+            await self._carry_out(decision)
+        if self._taking.is_deciding:
+            self._conversation.begin("recognition")
+        else:
+            self._conversation.done("recognition")
+
+    async def _carry_out(self, decision: Decision) -> None:
+        match decision:
+            case Began():
+                self._conversation.turn_began()
+                await self.broadcast_frame(UserStartedSpeakingFrame)
+            case Pause():
+                self._conversation.pause()
+                await self.push_frame(PauseFrame())
+            case Resume():
+                self._conversation.turn_dropped("backchannel")
+                self._conversation.resume()
+                await self.push_frame(ResumeFrame())
+            case Interrupt():
+                self._conversation.interrupt()
+                await self.broadcast_interruption()
+            case Ended(text):
+                await self.broadcast_frame(UserStoppedSpeakingFrame)
+                await self._ask(text)
+            case Dropped(cause):
+                self._conversation.turn_dropped(cause)
+                await self.broadcast_frame(UserStoppedSpeakingFrame)
+                await self._excuse(cause)
+
+    async def _ask(self, text: str) -> None:
+        self._conversation.turn_ended(text)
+        messages = [
+            {"role": str(message.role), "content": message.content}
+            for message in self._conversation.prompt()
+        ]
+        await self.push_frame(LLMContextFrame(LLMContext(messages)))  # type: ignore[arg-type]
+
+    async def _excuse(self, cause: str) -> None:
+        """A recognizer that failed on speech owes the speaker a word; noise does not."""
+        if cause == "failed" and not self._conversation.agent_has_floor:
+            self._conversation.owe()
+            await self.push_frame(SayFrame(text=APOLOGY))
