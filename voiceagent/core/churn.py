@@ -129,8 +129,8 @@ class _Shown:
     """Position and time of each append that still stands, in order."""
 
     def oldest_s(self, position: int) -> float:
-        """Since when the code point at ``position`` has been shown: the oldest from there on."""
-        return next(at_s for at, at_s in reversed(self.since) if at <= position)
+        """Since when the text from ``position`` on has been shown: since its first append."""
+        return [at_s for at, at_s in self.since if at <= position][-1]
 
     def cut(self, to: int) -> None:
         self.text = self.text[:to]

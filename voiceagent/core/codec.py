@@ -42,7 +42,9 @@ def parse_object(line: str | bytes, *, max_bytes: int) -> dict[str, Any]:
         raise CodecError("not Unicode text in UTF-8") from error
     except RecursionError as error:
         raise CodecError("nested too deeply") from error
-    except ValueError as error:
+    except json.JSONDecodeError as error:
+        raise CodecError(f"not JSON: {error.msg} (column {error.colno})") from error
+    except ValueError as error:  # a whole number of thousands of digits
         raise CodecError(f"not JSON: {error}") from error
     if not isinstance(value, dict):
         raise CodecError("not a JSON object")

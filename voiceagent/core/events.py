@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from voiceagent.core.committer import Kind
+from voiceagent.core.kinds import Kind
 
 
 class Turn(StrEnum):

@@ -11,9 +11,9 @@ from enum import StrEnum
 from typing import Any, ClassVar, TypeAlias
 
 from voiceagent.core.codec import CodecError, from_fields, parse_object, to_fields, to_line
-from voiceagent.core.committer import Kind
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.core.events import Author, EndReason, RollbackCause, Turn, VoidCause
+from voiceagent.core.kinds import Kind
 
 VERSION = 1
 MAX_FRAME_BYTES = 1 << 20

@@ -212,16 +212,14 @@ class Ledger:
         self._check_open("apply", now_s)
         if self._finished is not None:
             self._refuse("apply", "the source has finished")
-        match event:
-            case Draft():
-                self._draft(event.text, now_s=now_s)
-            case Verify():
-                if self._move("verify", now_s, verified=event.to):
-                    self._record(Verified(to=event.to, **self._stamp(now_s)))
-            case Rollback():
-                self._roll_back(event.to, cause=event.cause, now_s=now_s)
-            case Finish():
-                self._finish(event.reason, now_s=now_s)
+        if isinstance(event, Draft):
+            self._draft(event.text, now_s=now_s)
+        elif isinstance(event, Verify):
+            self._verify(event.to, now_s=now_s)
+        elif isinstance(event, Rollback):
+            self._roll_back(event.to, cause=event.cause, now_s=now_s)
+        else:
+            self._finish(event.reason, now_s=now_s)
 
     def _draft(self, text: str, *, now_s: float) -> None:
         at = self.drafted
@@ -232,6 +230,10 @@ class Ledger:
         if self._move("draft", now_s, drafted=at + len(text)):
             self._text += text
             self._record(Drafted(at=at, text=text, **self._stamp(now_s)))
+
+    def _verify(self, to: int, *, now_s: float) -> None:
+        if self._move("verify", now_s, verified=to):
+            self._record(Verified(to=to, **self._stamp(now_s)))
 
     def _roll_back(self, to: int, *, cause: RollbackCause, now_s: float) -> None:
         if to > self.drafted:

@@ -1,0 +1,220 @@
+"""The proof, from a trace alone: no sound of text that was not verified, nothing released early.
+
+The audit does not trust the ledger that wrote the trace: every record is checked against text and
+watermarks of its own (:mod:`voiceagent.core.audit_epoch`), and reported churn against streams that
+are built again from the events.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from voiceagent.core.audit_epoch import EpochAudit, Finding, Lie
+from voiceagent.core.churn import ChurnFigures
+from voiceagent.core.events import Author, LedgerEvent, Recorded, Started, Voided
+from voiceagent.core.frames import EndFrame
+from voiceagent.core.streams import Stream, StreamError, StreamProtocol
+from voiceagent.core.trace import FiguresRecord, Record, SpeechRecord, ToolRecord, TurnRecord, read
+
+__all__ = ["Audit", "ChurnAccount", "Lie", "Summary", "Violation", "audit"]
+
+TOLERANCE = 1e-5
+"""Between reported and derived figures, which are rounded to six places."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """One line that cannot be true."""
+
+    line: int
+    lie: Lie
+    detail: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.lie}: {self.detail}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What a trace tells, counted."""
+
+    records: int
+    turns: int
+    """Turns of the user that were confirmed."""
+    replies: int
+    """Epochs that were not withdrawn."""
+    withdrawn: int
+    unfinished: int
+    """Epochs that were under way where the trace ends."""
+    commits: int
+    heard_chars: int
+    speech_s: float
+    churn: Mapping[str, Any]
+    """``ChurnFigures.to_object`` by stream protocol, of all replies together."""
+    violations: tuple[str, ...]
+
+    def to_object(self) -> dict[str, Any]:
+        """As a JSON object."""
+        return asdict(self) | {"violations": list(self.violations), "honest": not self.violations}
+
+
+class ChurnAccount:
+    """The churn of every reply in every protocol, from its ledger events."""
+
+    def __init__(self) -> None:
+        self._streams = {protocol: Stream(protocol) for protocol in StreamProtocol}
+        self._ended: dict[str, dict[str, Any]] = {}
+
+    def feed(self, event: LedgerEvent) -> None:
+        """Takes one ledger event."""
+        for protocol, stream in self._streams.items():
+            stream.feed(event)
+            for frame in stream.frames():
+                if isinstance(frame, EndFrame):
+                    self._ended.setdefault(frame.reply, {})[protocol] = dict(frame.statistics)
+
+    def of(self, reply: str) -> dict[str, Any]:
+        """Figures by protocol of a reply that has ended (``FiguresRecord.churn``)."""
+        return {str(protocol): each for protocol, each in self._ended.get(reply, {}).items()}
+
+    def total(self) -> dict[str, ChurnFigures]:
+        """Figures by protocol of all replies so far."""
+        return {str(protocol): each.figures() for protocol, each in self._streams.items()}
+
+
+class Audit:
+    """Reads a trace record by record and keeps what cannot be true."""
+
+    def __init__(self) -> None:
+        self.violations: list[Violation] = []
+        self._epochs: dict[tuple[str, int], EpochAudit] = {}
+        self._account = ChurnAccount()
+        self._at_s = 0.0
+        self._records = 0
+        self._turns = 0
+        self._speech_s = 0.0
+        self._answering: str | None = None
+        """The model's reply to the latest turn of which something was released."""
+
+    def feed(self, record: Record, *, line: int) -> None:
+        """Takes the record in ``line``, counted from 1."""
+        self._records += 1
+        for lie, detail in self._findings(record):
+            self.violations.append(Violation(line=line, lie=lie, detail=detail))
+
+    def summary(self) -> Summary:
+        """What the trace has told so far."""
+        epochs = self._epochs.values()
+        return Summary(
+            records=self._records,
+            turns=self._turns,
+            replies=sum(not isinstance(each.over, Voided) for each in epochs),
+            withdrawn=sum(isinstance(each.over, Voided) for each in epochs),
+            unfinished=sum(each.over is None for each in epochs),
+            commits=sum(each.commit_count for each in epochs),
+            heard_chars=sum(each.heard for each in epochs),
+            speech_s=round(self._speech_s, 3),
+            churn={name: each.to_object() for name, each in self._account.total().items()},
+            violations=tuple(map(str, self.violations)),
+        )
+
+    def _findings(self, record: Record) -> Iterator[Finding]:
+        yield from self._take_time(getattr(record, "at_s", None))
+        match record:
+            case Started():
+                yield from self._start(record)
+            case Recorded():
+                yield from self._take_event(record)
+            case SpeechRecord():
+                yield from self._take_speech(record)
+            case FiguresRecord():
+                yield from self._take_figures(record)
+            case TurnRecord():
+                if record.state == "confirmed":
+                    self._turns += 1
+                    self._answering = None
+            case ToolRecord():
+                self._answering = None  # the reply to a tool's result is a reply of its own
+            case _:
+                pass
+
+    def _take_time(self, at_s: float | None) -> Iterator[Finding]:
+        if at_s is None:
+            return
+        if at_s < self._at_s:
+            yield Lie.TIME, f"{at_s} s follows {self._at_s} s"
+        self._at_s = at_s
+
+    def _start(self, event: Started) -> Iterator[Finding]:
+        earlier = [each for each in self._epochs.values() if each.reply == event.reply]
+        if any(each.epoch >= event.epoch for each in earlier):
+            yield Lie.NOT_STARTED, f"{_name(event)} starts after that epoch or a later one"
+            return
+        if any(not isinstance(each.over, Voided) for each in earlier):
+            yield Lie.TWICE, f"{_name(event)} starts, but its last epoch was not withdrawn"
+        self._epochs[event.reply, event.epoch] = EpochAudit(event)
+        self._count(event)
+
+    def _take_event(self, event: LedgerEvent) -> Iterator[Finding]:
+        epoch = self._epochs.get((event.reply, event.epoch))
+        if epoch is None:
+            yield Lie.NOT_STARTED, f"{_name(event)} has not started"
+            return
+        spoke = epoch.speaks
+        for lie, detail in epoch.take(event):
+            yield lie, f"{_name(event)}: {detail}"
+        if epoch.speaks and not spoke and epoch.author is Author.MODEL:
+            if self._answering not in (None, event.reply):
+                yield Lie.TWICE, f"{_name(event)}: {self._answering} answered the turn already"
+            self._answering = event.reply
+        self._count(event)
+
+    def _take_speech(self, record: SpeechRecord) -> Iterator[Finding]:
+        epoch = self._epochs.get((record.reply, record.epoch))
+        if epoch is None:
+            yield Lie.NOT_STARTED, f"{_name(record)} has not started"
+            return
+        for lie, detail in epoch.take_speech(record):
+            yield lie, f"{_name(record)}: {detail}"
+        self._speech_s += record.samples / max(1, record.rate_hz)
+
+    def _take_figures(self, record: FiguresRecord) -> Iterator[Finding]:
+        derived = self._account.of(record.reply)
+        for protocol, reported in record.churn.items():
+            truth = derived.get(protocol)
+            if not isinstance(reported, Mapping) or truth is None:
+                yield Lie.CHURN, f"{_name(record)}: no figures can be derived for {protocol}"
+                continue
+            for name, value in reported.items():
+                if not _equal(value, truth.get(name)):
+                    yield (
+                        Lie.CHURN,
+                        f"{_name(record)}: {protocol} {name} is {value}, derived {truth.get(name)}",
+                    )
+
+    def _count(self, event: LedgerEvent) -> None:
+        with suppress(StreamError):  # an event out of place, which was named above
+            self._account.feed(event)
+
+
+def audit(lines: Iterable[str | bytes]) -> list[Violation]:
+    """Everything in a trace that cannot be true, in order; empty for an honest one.
+
+    Raises:
+        TraceError: it is not a trace.
+    """
+    auditor = Audit()
+    for number, record in read(lines):
+        auditor.feed(record, line=number)
+    return auditor.violations
+
+
+def _name(record: LedgerEvent | SpeechRecord | FiguresRecord) -> str:
+    return f"reply {record.reply} epoch {record.epoch}"
+
+
+def _equal(reported: Any, derived: Any) -> bool:
+    if isinstance(reported, int | float) and isinstance(derived, int | float):
+        return abs(reported - derived) <= TOLERANCE
+    return bool(reported == derived)
