@@ -1,7 +1,14 @@
 """Spoken form: from written text to what should be said, with the way back."""
 
-import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from voiceagent.speech import english
+from voiceagent.speech.mapped import Mapped, Rule
+from voiceagent.speech.markup import strip_markup
+
+_LANGUAGES: dict[str, Iterable[Rule]] = {"en": english.RULES}
+"""Rules by language; the text of others only loses its markup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +36,9 @@ class Spoken:
 
 
 def spoken_form(text: str, *, language: str = "en") -> Spoken:
-    """What should be said for ``text``, one committed segment."""
-    words = tuple(
-        SpokenWord(match.group(), match.start(), match.end()) for match in re.finditer(r"\S+", text)
-    )
+    """What should be said for ``text``, one committed segment; ``language`` as in ``en-US``."""
+    mapped = Mapped(text)
+    strip_markup(mapped)
+    mapped.apply(_LANGUAGES.get(language.replace("_", "-").split("-")[0].lower(), ()))
+    words = tuple(SpokenWord(*word) for word in mapped.words())
     return Spoken(text=" ".join(word.text for word in words), words=words)

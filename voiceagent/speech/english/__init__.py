@@ -1,0 +1,20 @@
+"""How written English is said: rules in the order in which they are applied.
+
+Own rules, because they keep the way back from each spoken word to its source, which a finite-state
+normalizer loses. wetext 0.1.8, the best light library measured, says 249 of the 330 sentences of
+``spoken_en.jsonl`` right; it turns American dates around, drops the first word of "$1,925.21" and
+fails with an assertion on a square bracket.
+"""
+
+from voiceagent.speech.english import dates, electronic, marks, names, quantities, times
+
+RULES = (
+    *electronic.RULES,
+    *times.RULES,
+    *names.ADDRESS_RULES,
+    *dates.RULES,
+    *quantities.RULES,
+    *names.RULES,
+    *quantities.PLAIN_NUMBER_RULES,
+    *marks.RULES,
+)

@@ -1,0 +1,304 @@
+"""Titles, abbreviations, initials, Roman numerals, street addresses."""
+
+import re
+
+from voiceagent.speech.english.numbers import cardinal, digits, ordinal
+from voiceagent.speech.english.rule import alternatives, ends_sentence, rule
+from voiceagent.speech.mapped import Replacement
+
+_TITLES = {
+    "Dr": "Doctor",
+    "Mr": "Mister",
+    "Mrs": "Misses",
+    "Ms": "Miz",
+    "Prof": "Professor",
+    "Gen": "General",
+    "Col": "Colonel",
+    "Maj": "Major",
+    "Capt": "Captain",
+    "Cpt": "Captain",
+    "Lt": "Lieutenant",
+    "Sgt": "Sergeant",
+    "Cmdr": "Commander",
+    "Adm": "Admiral",
+    "Rev": "Reverend",
+    "Fr": "Father",
+    "Hon": "Honorable",
+    "Gov": "Governor",
+    "Sen": "Senator",
+    "Rep": "Representative",
+    "Pres": "President",
+    "Supt": "Superintendent",
+    "Messrs": "Messieurs",
+    "Mt": "Mount",
+    "Ft": "Fort",
+    "St": "Saint",
+}
+"""Before a name."""
+
+_ABBREVIATIONS = {
+    "e.g.": "for example",
+    "i.e.": "that is",
+    "etc.": "et cetera",
+    "vs.": "versus",
+    "cf.": "compare",
+    "approx.": "approximately",
+    "appt.": "appointment",
+    "apt.": "apartment",
+    "dept.": "department",
+    "Dept.": "Department",
+    "est.": "established",
+    "incl.": "including",
+    "excl.": "excluding",
+    "max.": "maximum",
+    "min.": "minimum",
+    "misc.": "miscellaneous",
+    "tel.": "telephone",
+    "temp.": "temperature",
+    "w/o": "without",
+    "w/": "with",
+    "a.k.a.": "also known as",
+    "aka": "also known as",
+    "c.f.": "compare",
+    "et al.": "et al",
+    "Inc.": "Incorporated",
+    "Ltd.": "Limited",
+    "Corp.": "Corporation",
+    "Co.": "Company",
+    "Bros.": "Brothers",
+    "Assn.": "Association",
+    "Univ.": "University",
+    "Jr.": "Junior",
+    "Sr.": "Senior",
+    "Esq.": "Esquire",
+    "ca.": "circa",
+}
+"""Words that a dot ends without ending the sentence."""
+
+_BEFORE_NUMBERS = {
+    "No": "Number",
+    "no": "number",
+    "Nos": "Numbers",
+    "nos": "numbers",
+    "p": "page",
+    "pp": "pages",
+    "vol": "volume",
+    "Vol": "Volume",
+    "ch": "chapter",
+    "Ch": "Chapter",
+    "chap": "chapter",
+    "sec": "section",
+    "Sec": "Section",
+    "fig": "figure",
+    "Fig": "Figure",
+    "eq": "equation",
+    "Eq": "Equation",
+    "ver": "version",
+    "Art": "Article",
+    "art": "article",
+    "Rm": "Room",
+    "Apt": "Apartment",
+    "ext": "extension",
+    "Ext": "Extension",
+    "nr": "number",
+    "Nr": "number",
+    "Op": "Opus",
+    "approx": "approximately",
+    "ca": "circa",
+    "c": "circa",
+}
+
+_DEGREES = {
+    "Ph.D.": "PhD",
+    "M.D.": "MD",
+    "B.A.": "BA",
+    "M.A.": "MA",
+    "B.Sc.": "BSc",
+    "M.Sc.": "MSc",
+}
+
+_STREETS = {
+    "St": "Street",
+    "st": "Street",
+    "Ave": "Avenue",
+    "ave": "Avenue",
+    "Blvd": "Boulevard",
+    "blvd": "Boulevard",
+    "Rd": "Road",
+    "rd": "Road",
+    "Dr": "Drive",
+    "Ln": "Lane",
+    "ln": "Lane",
+    "Ct": "Court",
+    "ct": "Court",
+    "Pl": "Place",
+    "Sq": "Square",
+    "Hwy": "Highway",
+    "hwy": "Highway",
+    "Pkwy": "Parkway",
+    "Ter": "Terrace",
+    "Cir": "Circle",
+}
+_DIRECTIONS = {"N": "North", "S": "South", "E": "East", "W": "West"}
+_STATES = {
+    "AL": "Alabama",
+    "AK": "Alaska",
+    "AZ": "Arizona",
+    "CA": "California",
+    "CO": "Colorado",
+    "CT": "Connecticut",
+    "FL": "Florida",
+    "GA": "Georgia",
+    "IL": "Illinois",
+    "KS": "Kansas",
+    "KY": "Kentucky",
+    "LA": "Louisiana",
+    "MA": "Massachusetts",
+    "MD": "Maryland",
+    "MI": "Michigan",
+    "MN": "Minnesota",
+    "MO": "Missouri",
+    "NC": "North Carolina",
+    "NJ": "New Jersey",
+    "NM": "New Mexico",
+    "NV": "Nevada",
+    "NY": "New York",
+    "PA": "Pennsylvania",
+    "SC": "South Carolina",
+    "TN": "Tennessee",
+    "TX": "Texas",
+    "UT": "Utah",
+    "VA": "Virginia",
+    "WA": "Washington",
+    "WI": "Wisconsin",
+}
+
+
+def _title(match: re.Match[str]) -> Replacement:
+    return _TITLES[match["title"]]
+
+
+def _abbreviation(match: re.Match[str]) -> Replacement:
+    """The dot also ends the sentence where nothing, or a new sentence, comes after it."""
+    written = match["written"]
+    ends = written.endswith(".") and ends_sentence(match.string[match.end() :])
+    return _ABBREVIATIONS[written] + ("." if ends else "")
+
+
+def _before_number(match: re.Match[str]) -> Replacement:
+    return _BEFORE_NUMBERS[match["word"]]
+
+
+def _degree(match: re.Match[str]) -> Replacement:
+    return _DEGREES[match["degree"]] + _stop(match)
+
+
+def _initials(match: re.Match[str]) -> Replacement:
+    """``U.S.`` -> ``US``, ``J. K. Rowling`` -> ``JK Rowling``: capitals are read one by one."""
+    return re.sub(r"[.\s]", "", match["letters"]) + _stop(match)
+
+
+def _initials_of_a_name(match: re.Match[str]) -> Replacement:
+    return re.sub(r"[.\s]", "", match["letters"]) + " "
+
+
+def _hash(match: re.Match[str]) -> Replacement:
+    return "number "
+
+
+def _stop(match: re.Match[str]) -> str:
+    """A last dot that also ended the sentence."""
+    after = match.string[match.end() :]
+    return "." if match.group().endswith(".") and ends_sentence(after) else ""
+
+
+def _street(match: re.Match[str]) -> Replacement:
+    """``708 N 1st St`` -> ``seven zero eight North 1st Street``."""
+    parts: list[tuple[int, int] | tuple[str, int, int]] = [
+        (_house_number(match["house"]), *match.span("house")),
+        (" ", match.end("house"), match.end("house")),
+    ]
+    if match["direction"]:
+        parts += [
+            (_DIRECTIONS[match["direction"]], *match.span("direction")),
+            (" ", match.end("direction"), match.end("direction")),
+        ]
+    stop = "." if match["dot"] and re.match(r"\s+[A-Z]|\s*$", match.string[match.end() :]) else ""
+    kind = _STREETS[match["kind"]] + stop
+    return [*parts, match.span("name"), (kind, match.start("kind"), match.end())]
+
+
+def _street_of_a_name(match: re.Match[str]) -> Replacement:
+    return "Street"
+
+
+def _house_number(text: str) -> str:
+    """By pairs, as Americans say them: ``1428`` -> ``fourteen twenty eight``."""
+    if len(text) < 3 or text.endswith("00"):
+        return cardinal(int(text))
+    if "0" in text[-2:-1] or len(text) > 4:
+        return digits(text)
+    return f"{cardinal(int(text[:-2]))} {cardinal(int(text[-2:]))}"
+
+
+def _state(match: re.Match[str]) -> Replacement:
+    code = digits(match["code"])
+    return f", {_STATES[match['state']]}, {code}"
+
+
+# Roman numerals ------------------------------------------------------------------------------
+
+_ROMAN = r"(?=[IVXLC])(?:C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
+_ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+_NUMBERED = (
+    "Chapter|Part|Section|Volume|Book|Act|Scene|Article|Appendix|Phase|Type|Class|Level|Stage|"
+    "Title|Episode|Grade|War|Bowl|Mark|Apollo|Rocky|Final Fantasy|Windows"
+)
+_CROWNED = (
+    "Henry|Louis|Charles|George|Edward|Richard|James|William|Elizabeth|Mary|Philip|Frederick|"
+    "Napoleon|Nicholas|Alexander|Catherine|John|Paul|Pius|Benedict|Leo|Francis|Peter|Ivan|"
+    "Wilhelm|Ramses|Ptolemy|Gregory|Innocent|Clement|Urban|Otto|Ferdinand|Juan Carlos"
+)
+
+
+def _roman(match: re.Match[str]) -> Replacement:
+    return [match.span("word"), (f" {cardinal(_value(match['roman']))}", *match.span("roman"))]
+
+
+def _crowned(match: re.Match[str]) -> Replacement:
+    said = f" the {ordinal(_value(match['roman']))}"
+    return [match.span("word"), (said, *match.span("roman"))]
+
+
+def _value(roman: str) -> int:
+    values = [_ROMAN_VALUES[letter] for letter in roman]
+    return sum(
+        -value if any(later > value for later in values[i + 1 : i + 2]) else value
+        for i, value in enumerate(values)
+    )
+
+
+ADDRESS_RULES = [
+    rule(
+        r"(?<![\w.,$])(?P<house>\d{1,5}) (?:(?P<direction>[NSEW])\.? )?"
+        r"(?P<name>(?:(?:[A-Z][\w'-]*|\d+(?:st|nd|rd|th)) ){1,3})"
+        rf"(?P<kind>{alternatives(_STREETS)})\b(?P<dot>\.?)",
+        _street,
+    ),
+    rule(rf", (?P<state>{alternatives(_STATES)}),? (?P<code>\d{{5}})\b", _state),
+]
+
+RULES = [
+    rule(rf"\b(?P<title>{alternatives(_TITLES)})\.(?= (?:[A-Z]|and [A-Z]))", _title),
+    rule(r"\b(?P<title>Dr|Mr|Mrs|Ms)(?= [A-Z][a-z])", _title),
+    rule(rf"(?<![\w.])(?P<word>{alternatives(_BEFORE_NUMBERS)})\.(?= ?\d)", _before_number),
+    rule(r"(?<=[a-z] )St\.(?=,? [a-z])", _street_of_a_name),
+    rule(r"(?<!\w)(?P<hash>#)(?=\d)", _hash),
+    rule(rf"(?<![\w.])(?P<degree>{alternatives(_DEGREES)})", _degree),
+    rule(rf"(?<![\w.@])(?P<written>{alternatives(_ABBREVIATIONS)})(?![\w.])", _abbreviation),
+    rule(r"(?<![\w.])(?P<letters>(?:[A-Z]\. ?){2,})(?=[A-Z][a-z])", _initials_of_a_name),
+    rule(r"(?<![\w.])(?P<letters>(?:[A-Za-z]\.){2,}[A-Za-z]?)(?!\w)", _initials),
+    rule(r"(?<![\w.])(?P<letters>[A-Z])\.(?= [A-Z][a-z])", _initials),
+    rule(rf"\b(?P<word>(?i:{_NUMBERED})) (?P<roman>{_ROMAN})\b(?!['’])", _roman),
+    rule(rf"\b(?P<word>{_CROWNED}) (?P<roman>{_ROMAN})\b(?!['’]m)", _crowned),
+]

@@ -1,0 +1,34 @@
+"""How the English rules are written down."""
+
+import re
+from collections.abc import Callable, Iterable
+
+from voiceagent.speech.mapped import Replacement, Rule
+
+NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
+"""A number without a sign: 1,234.5 or 12 or .5."""
+
+
+def rule(pattern: str, say: Callable[[re.Match[str]], Replacement], flags: int = 0) -> Rule:
+    """One rule; blanks in the pattern count, letters match as they are written."""
+    return Rule(re.compile(pattern, flags), say)
+
+
+def alternatives(words: Iterable[str]) -> str:
+    """A pattern for any of the words, the longest first."""
+    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+
+
+_STARTERS = frozenset(
+    "the he she it they we i you this that these those there but and so if what how when where why "
+    "who then now my our his her its their your in on at for after before however also yes no not "
+    "a an let please do did does is are was were can could will would".split()
+)
+
+
+def ends_sentence(after: str) -> bool:
+    """Whether a dot that belongs to an abbreviation also ends the sentence: nothing, or a word
+    that begins sentences, comes after it."""
+    rest = after.lstrip(" \t\n\"'”’)")
+    word = re.match(r"[A-Z][\w']*", rest)
+    return not rest or (word is not None and word.group().lower() in _STARTERS)

@@ -1,0 +1,79 @@
+"""Times of day and durations written with colons."""
+
+import re
+
+from voiceagent.speech.english.numbers import cardinal, pair, plural
+from voiceagent.speech.english.rule import ends_sentence, rule
+from voiceagent.speech.mapped import Replacement
+
+_HALF = r"(?P<half>[aApP])\.? ?[mM]\b(?P<dot>\.?)"
+_ZONE = r"(?P<zone> ?(?:[eEcCmMpP]\.?[sSdD]\.?[tT]\b\.?|UTC\b|GMT\b|CET\b|CEST\b|BST\b))?"
+
+
+def _clock(match: re.Match[str]) -> Replacement:
+    """``1:59 p.m.`` -> ``one fifty nine PM``."""
+    hour, minute = int(match["hour"]), match["minute"]
+    if hour > 24 or (minute is not None and int(minute) > 59):
+        return None
+    said = cardinal(hour)
+    if minute is not None and int(minute):
+        said += f" {pair(int(minute))}"
+    return f"{said} {_half(match)}{_zone(match)}{_final_stop(match)}"
+
+
+def _bare_clock(match: re.Match[str]) -> Replacement:
+    """``14:30`` -> ``fourteen thirty``, ``23:00`` -> ``twenty three o'clock``."""
+    hour, minute = int(match["hour"]), int(match["minute"])
+    if hour > 24 or minute > 59:
+        return None
+    said = cardinal(hour) + (f" {pair(minute)}" if minute else " o'clock")
+    return f"{said}{_zone(match)}"
+
+
+def _ratio(match: re.Match[str]) -> Replacement:
+    return f"{cardinal(int(match['left']))} to {cardinal(int(match['right']))}"
+
+
+def _with_seconds(match: re.Match[str]) -> Replacement:
+    """``1:01:30`` -> ``one hour one minute and thirty seconds``."""
+    hours, minutes, seconds = (int(match[name]) for name in ("hour", "minute", "second"))
+    if minutes > 59 or seconds > 59:
+        return None
+    said = f"{_count(hours, 'hour')} {_count(minutes, 'minute')} and {_count(seconds, 'second')}"
+    half = f" {_half(match)}" if match["half"] else ""
+    return said + half + _zone(match)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{cardinal(number)} {noun if number == 1 else plural(noun)}"
+
+
+def _half(match: re.Match[str]) -> str:
+    return match["half"].upper() + "M"
+
+
+def _zone(match: re.Match[str]) -> str:
+    zone = (match["zone"] or "").replace(".", "").strip().upper()
+    return f" {zone}" if zone else ""
+
+
+def _final_stop(match: re.Match[str]) -> str:
+    """The dot of ``p.m.`` ends the sentence as well where nothing comes after it."""
+    at_the_end = ends_sentence(match.string[match.end() :])
+    return "." if match["dot"] and at_the_end and not match["zone"] else ""
+
+
+def _lone_half(match: re.Match[str]) -> Replacement:
+    return match["half"].upper() + "M" + _final_stop(match)
+
+
+RULES = [
+    rule(
+        rf"\b(?P<hour>\d{{1,2}}):(?P<minute>\d\d):(?P<second>\d\d)(?: ?{_HALF})?{_ZONE}(?![\d:])",
+        _with_seconds,
+    ),
+    rule(rf"\b(?P<hour>\d{{1,2}})(?:[:.](?P<minute>\d\d))? ?{_HALF}{_ZONE}", _clock),
+    rule(rf"(?<![\d:.])(?P<hour>\d{{1,2}}):(?P<minute>\d\d){_ZONE}(?![\d:])", _bare_clock),
+    rule(r"(?<![\w:.])(?P<left>\d{1,6}):(?P<right>\d{1,6})(?![\w:])", _ratio),
+    rule(r"(?<=[a-z] )(?P<half>[ap])\.m(?P<dot>\.)(?P<zone>)", _lone_half),
+]
