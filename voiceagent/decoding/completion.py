@@ -74,7 +74,7 @@ class Completion:
             "accepted": sum(each.accepted for each in rounds),
             "rejected": sum(len(each.rejected) for each in rounds),
             "recovered": sum(each.outcome is Outcome.RECOVERED for each in rounds),
-            "bonus": sum(each.outcome is Outcome.BONUS for each in speculative),
+            "bonus": sum(each.outcome is Outcome.BONUS for each in rounds),
             "rounds": len(rounds),
             "speculative_rounds": len(speculative),
             "tokens_per_round": round(emitted / len(speculative), 3) if speculative else 1.0,

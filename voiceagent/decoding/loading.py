@@ -39,3 +39,8 @@ def load_models(config: Decoding, *, preset: Preset, store: Store) -> Models:
         Tokenizer.load(store, target),
         load_model(store, drafts[0], threads=config.threads, device=device) if drafts else None,
     )
+
+
+def machine_preset() -> str:
+    """The preset of a machine where none was chosen."""
+    return "gpu" if torch.cuda.is_available() else "cpu"

@@ -10,6 +10,8 @@ class Outcome(StrEnum):
 
     RECOVERED = "recovered"
     BONUS = "bonus"
+    PLAIN = "plain"
+    """The target's token of a round in which nothing was drafted."""
     END = "end"
     """Nothing: the last accepted token ended the reply."""
 

@@ -226,7 +226,7 @@ def resample(loop: Loop, proposal: Proposal, scored: Scored, accepted: Accepted)
     """Stage 4. The target's token after the valid prefix."""
     row = accepted.count
     recovered = row < len(scored.drafted)
-    outcome = Outcome.RECOVERED if recovered else Outcome.BONUS
+    outcome = _outcome(scored.drafted, recovered=recovered)
     if not recovered and row and scored.drafted[-1] in loop.sampler.eos_ids:
         return Resampled(None, Outcome.END)
     if recovered and loop.coupled:
@@ -241,6 +241,12 @@ def resample(loop: Loop, proposal: Proposal, scored: Scored, accepted: Accepted)
     position = context.position
     token = loop.chance.choose(law, position=position, purpose=Purpose.RECOVER)
     return Resampled(token, outcome)
+
+
+def _outcome(drafted: tuple[int, ...], *, recovered: bool) -> Outcome:
+    if not drafted:
+        return Outcome.PLAIN
+    return Outcome.RECOVERED if recovered else Outcome.BONUS
 
 
 def advance(loop: Loop, scored: Scored, accepted: Accepted, resampled: Resampled) -> list[int]:
