@@ -13,11 +13,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from voiceagent.core import lexicon
-from voiceagent.core import characters as ch
+from voiceagent.core import languages as lexicon
+from voiceagent.core.scan import characters as ch
 from voiceagent.core.kinds import Kind
 from voiceagent.core.languages import Language, language
-from voiceagent.core.sentence import LONGEST_WORD, Stop, judge
+from voiceagent.core.scan.sentence import LONGEST_WORD, Stop, judge
 from voiceagent.core.structure import NONE, WAIT, Block, inline_code_end
 
 LOOKBACK = 160
@@ -45,6 +45,8 @@ class Boundary:
     """The border of a block: every surface cuts here."""
     inner: bool = False
     """Inside a block: only surfaces that take blocks apart cut here."""
+    whole: bool = False
+    """What ends here is a block: it is never taken apart for its length."""
     ear: bool = True
     """Whether what ends here may be spoken."""
 
@@ -120,6 +122,20 @@ class Scanner:
     def settled(self) -> int:
         """Every boundary before this position has been found."""
         return self._base + self._at
+
+    @property
+    def language(self) -> "Language":
+        """The words the rules use."""
+        return self._language
+
+    def keeps_together(self, position: int) -> bool:
+        """Whether the position lies inside a span that no cut may enter."""
+        return False
+
+    def peek(self, to: int) -> str:
+        """The text that :meth:`take` would give."""
+        begin = max(0, self._taken - self._base)
+        return "".join(self._store) + self._text[begin : to - self._base]
 
     def take(self, to: int) -> str:
         """The text from the last position taken up to ``to``, which becomes the last taken."""
@@ -200,7 +216,7 @@ class Scanner:
         if not self._ended:
             if end == len(self._text) and end - at < LONGEST_RUN:
                 return WAIT
-            if ch.OPEN_TAIL.fullmatch(self._text, end):
+            if ch.CLOSER_BEGINS.fullmatch(self._text, end):
                 return WAIT
         return end
 
@@ -298,7 +314,7 @@ class Scanner:
         text = self._text
         if text[at] in self._language.stops:
             return self._soft_stop(at, at + 1)
-        end = self._closers(at + 1, _CLAUSE_CLOSERS)
+        end = self._closers(at + 1, ch.CLAUSE_CLOSERS)
         if end == WAIT:
             return False
         mark = text[at:end]
@@ -429,7 +445,7 @@ class Scanner:
     def _open_line(self) -> bool:
         """Decides what the line at hand is, and whether the one before it ended anything."""
         text, at = self._text, self._at
-        gap_end = ch.ANY_BLANK.match(text, at).end()
+        gap_end = ch.ANY_GAP.match(text, at).end()
         newlines = len(ch.NEWLINE.findall(text, at, gap_end))
         if newlines > 1:
             self._end_line(Kind.PARAGRAPH, "a blank line")

@@ -8,18 +8,21 @@ undo, and the text that proved it was verified too.
 import re
 from dataclasses import InitVar, dataclass
 
-from voiceagent.core import characters as ch
 from voiceagent.core.boundary import Boundary, Decision, Scanner
+from voiceagent.core.scan.characters import WEIGHT_OF_WIDE, weight
 from voiceagent.core.errors import VoiceAgentError
+from voiceagent.core.scan.fallback import break_point
 from voiceagent.core.kinds import Kind
+from voiceagent.core.policy import Policy
 
-__all__ = ["Commit", "Committer", "Kind", "Policy"]
+__all__ = ["Commit", "Committer", "CommitterError", "Decision", "Kind", "Policy"]
 
 _SEAL = object()
+_SPEAKABLE = re.compile(r"[^\W_]")
 
 
-class ForgedCommitError(VoiceAgentError):
-    """Something other than the committer tried to make a commit."""
+class CommitterError(VoiceAgentError):
+    """The committer was used against its order, or a commit was forged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +35,7 @@ class Commit:
         start: position of the first character, in code points.
         end: position after the last character.
         text: the text between them, exactly; blanks at a join lead the segment on the right.
-        kind: what ended the commit, or ``silent``.
+        kind: what ended the commit, or ``silent``: nothing of it is for the ear.
         segment: number of the commit in its reply, from 0.
     """
 
@@ -47,70 +50,16 @@ class Commit:
 
     def __post_init__(self, seal: object) -> None:
         if seal is not _SEAL:
-            raise ForgedCommitError("only the committer makes a Commit: verify text and drain it")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
-    """Where a surface wants to be cut. Lengths are in Latin characters; a CJK one counts as 4."""
-
-    cuts: frozenset[Kind]
-    """Boundaries at which to cut always."""
-    inner: bool = False
-    """Whether to cut inside blocks: at complete JSON values and statements."""
-    for_ear: bool = True
-    """Whether code and JSON are silent, because the text is spoken."""
-    first_clause_min: int | None = None
-    """Cut the first spoken segment at a clause that is at least this long; None: never."""
-    first_clause_min_words: int = 4
-    """... or that has at least this many words."""
-    clause_min: int = 24
-    """Least length of a later clause."""
-    clause_below_buffered_ms: float | None = None
-    """Cut at clauses too while less sound than this waits to be played; None: never."""
-    first_limit: int | None = None
-    """A first segment that grows longer without a cut is cut at a blank; None: never."""
-    limit: int | None = None
-    """The same for later segments; a clause is preferred to a blank."""
-
-    @classmethod
-    def sentences(cls) -> "Policy":
-        """Cuts at sentences and lines."""
-        return cls(cuts=_SENTENCES)
-
-    @classmethod
-    def clauses(cls) -> "Policy":
-        """Cuts at every clause: the finest partition."""
-        return cls(cuts=_SENTENCES | {Kind.CLAUSE})
-
-    @classmethod
-    def structured(cls) -> "Policy":
-        """Cuts at sentences, lines and blocks; a block is one segment."""
-        return cls(cuts=_SENTENCES)
-
-    @classmethod
-    def voice(cls) -> "Policy":
-        """For a synthesizer: an early first clause, then sentences, clauses when sound runs low."""
-        return cls(
-            cuts=_SENTENCES,
-            first_clause_min=24,
-            clause_below_buffered_ms=1500.0,
-            first_limit=80,
-            limit=240,
-        )
-
-
-_SENTENCES = frozenset({Kind.SENTENCE, Kind.PARAGRAPH, Kind.BLOCK, Kind.VALUE})
-_SPEAKABLE = re.compile(r"[^\W_]")
+            raise CommitterError("only a Committer makes a Commit: verify text and drain it")
 
 
 class Committer:
-    """Cuts one reply's verified text into commits.
+    """Cuts one reply's verified text into commits, which concatenate to it exactly.
 
     Args:
         reply: identifier of the reply.
         epoch: generation of the reply.
-        language: BCP 47 tag of the text.
+        language: BCP 47 tag of the text; other languages inside it are expected.
         policy: where to cut; by default as for a voice.
         explain: keep every decision for :meth:`decisions`.
     """
@@ -128,46 +77,154 @@ class Committer:
         self._epoch = epoch
         self._policy = Policy.voice() if policy is None else policy
         self._scanner = Scanner(language=language, explain=explain)
+        self._explain = explain
+        self._decisions: list[Decision] = []
         self._start = 0
         self._segment = 0
-        self._spoken = 0
-        self._waiting: list[Boundary] = []
+        self._spoke = False
         self._ended = False
+        self._waiting: list[Boundary] = []  # found, not cut at, later than the last cut
+        self._wanted_clauses = False
+        self._limits = 1  # how many times the limit the segment at hand may grow
+
+    # Input
 
     def verify(self, text: str) -> None:
-        """Appends verified text."""
+        """Appends verified text.
+
+        Raises:
+            CommitterError: the reply has ended.
+        """
         if self._ended:
-            raise VoiceAgentError("the reply has ended: no more text can be verified")
+            raise CommitterError("the reply has ended: no more text can be verified")
         self._scanner.feed(text)
 
     def end(self) -> None:
-        """There is no more text: the tail is committed."""
+        """There is no more text: the tail is a boundary. A second call does nothing."""
         if not self._ended:
             self._ended = True
             self._scanner.end()
+
+    # Output
 
     def commits(self, *, buffered_ms: float | None = None) -> list[Commit]:
         """Drains the commits that are certain.
 
         Args:
-            buffered_ms: sound that waits to be played, in milliseconds; None if unknown.
+            buffered_ms: sound that waits to be played, in milliseconds; None if unknown, which
+                counts as plenty.
         """
+        found = self._scanner.boundaries()
+        wants_clauses = self._wants_clauses(buffered_ms)
+        if not found and wants_clauses == self._wanted_clauses and not self._may_be_overlong():
+            return []
+        self._waiting += found
         commits = []
-        for boundary in self._scanner.boundaries():
-            if boundary.position <= self._start or boundary.inner and not self._policy.inner:
-                continue
-            if boundary.hard or boundary.kind in self._policy.cuts:
-                commits.append(self._commit(boundary))
+        while (boundary := self._next(buffered_ms)) is not None:
+            commits.append(self._commit(boundary))
+        self._wanted_clauses = self._wants_clauses(buffered_ms)
         return commits
 
     def decisions(self) -> list[Decision]:
-        """Drains what was decided about each mark; empty unless asked to explain."""
-        return self._scanner.decisions()
+        """Drains why each mark was or was not a place to cut; empty unless asked to explain."""
+        decisions = self._scanner.decisions() + self._decisions
+        self._decisions = []
+        return sorted(decisions, key=lambda decision: decision.position)
+
+    # Which boundary is next
+
+    def _next(self, buffered_ms: float | None) -> Boundary | None:
+        for index, boundary in enumerate(self._waiting):
+            if boundary.position <= self._start:
+                continue
+            if not boundary.whole and (cut := self._overlong_cut(boundary.position)):
+                return cut
+            if self._wants(boundary, buffered_ms):
+                del self._waiting[: index + 1]
+                return boundary
+        return self._overlong_cut(self._scanner.settled)
+
+    def _wants(self, boundary: Boundary, buffered_ms: float | None) -> bool:
+        if boundary.hard:
+            return True
+        if boundary.inner:
+            return boundary.kind in self._policy.inner
+        if boundary.kind in self._policy.cuts:
+            return True
+        if boundary.kind is not Kind.CLAUSE or not self._wants_clauses(buffered_ms):
+            return False
+        return self._long_enough(self._scanner.peek(boundary.position).strip())
+
+    def _wants_clauses(self, buffered_ms: float | None) -> bool:
+        policy = self._policy
+        if not self._spoke:
+            return policy.first_clause_min is not None
+        low = policy.clause_below_buffered_ms
+        return low is not None and buffered_ms is not None and buffered_ms < low
+
+    def _long_enough(self, clause: str) -> bool:
+        policy = self._policy
+        if self._spoke or policy.first_clause_min is None:
+            return weight(clause) >= policy.clause_min
+        return (
+            weight(clause) >= policy.first_clause_min
+            or len(clause.split()) >= policy.first_clause_min_words
+        )
+
+    # Segments that grow too long
+
+    @property
+    def _limit(self) -> int | None:
+        return self._policy.limit if self._spoke else self._policy.first_limit
+
+    def _may_be_overlong(self) -> bool:
+        limit = self._limit
+        if limit is None:
+            return False
+        return (self._scanner.settled - self._start) * WEIGHT_OF_WIDE > limit * self._limits
+
+    def _overlong_cut(self, to: int) -> Boundary | None:
+        """A cut inside the text before ``to``, if that is longer than the policy allows."""
+        limit = self._limit
+        if limit is None or (to - self._start) * WEIGHT_OF_WIDE <= limit * self._limits:
+            return None
+        text = self._scanner.peek(to)
+        total = weight(text)
+        while total > limit * self._limits:
+            if (cut := self._cut_within(text, limit)) is not None:
+                return cut
+            self._limits += 1
+        return None
+
+    def _cut_within(self, text: str, limit: int) -> Boundary | None:
+        most = limit * self._limits
+        for boundary in reversed(self._waiting):
+            clause = text[: max(0, boundary.position - self._start)]
+            usable = boundary.kind is Kind.CLAUSE and not boundary.inner
+            if usable and self._policy.clause_min <= weight(clause) <= most:
+                return boundary
+        scanner, start = self._scanner, self._start
+        at = break_point(
+            text,
+            most=most,
+            least=most - limit + self._policy.clause_min,
+            relaxed=self._limits > 1,
+            language=scanner.language,
+            keeps_together=lambda index: scanner.keeps_together(start + index),
+        )
+        if at is None:
+            return None
+        return Boundary(start + at, Kind.CLAUSE, "the segment grew long without a mark")
+
+    # Making commits
 
     def _commit(self, boundary: Boundary) -> Commit:
         start, self._start = self._start, boundary.position
         text = self._scanner.take(boundary.position)
-        silent = not boundary.ear and self._policy.for_ear or not _SPEAKABLE.search(text)
+        deaf = not boundary.ear and (self._policy.for_ear or boundary.kind is Kind.SILENT)
+        silent = deaf or not _SPEAKABLE.search(text)
+        if self._explain and boundary.kind is Kind.CLAUSE:
+            self._decisions.append(Decision(boundary.position, "", True, boundary.reason))
         commit = Commit(
             reply=self._reply,
             epoch=self._epoch,
@@ -179,5 +236,6 @@ class Committer:
             seal=_SEAL,
         )
         self._segment += 1
-        self._spoken += not silent
+        self._spoke = self._spoke or not silent
+        self._limits = 1
         return commit

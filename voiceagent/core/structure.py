@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from voiceagent.core.characters import BLANKS
+BLANKS = " \t"
 from voiceagent.core.kinds import Kind
 
 WAIT = -1

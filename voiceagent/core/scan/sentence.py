@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from voiceagent.core import lexicon
-from voiceagent.core.characters import LEADING_DOTS, OPENERS, WORD
+from voiceagent.core import languages as lexicon
+from voiceagent.core.scan.characters import LEADING_DOTS, OPENERS, WORD
 from voiceagent.core.languages import Language
 
 LONGEST_WORD = 32
