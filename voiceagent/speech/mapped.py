@@ -21,6 +21,8 @@ class Rule:
 
     pattern: re.Pattern[str]
     say: Callable[[re.Match[str]], Replacement]
+    needs: frozenset[str] = frozenset()
+    """Characters of which one at least is in every match: without them nothing is searched."""
 
 
 class Mapped:
@@ -34,7 +36,8 @@ class Mapped:
     def apply(self, rules: Iterable[Rule]) -> None:
         """Rewrites the text by each rule in turn, from left to right, without overlaps."""
         for rule in rules:
-            self._rewrite(rule)
+            if not rule.needs or not rule.needs.isdisjoint(self.text):
+                self._rewrite(rule)
 
     def words(self) -> list[tuple[str, int, int]]:
         """The blank-separated words with the stretch of source that each stands for."""

@@ -6,13 +6,24 @@ normalizer loses. wetext 0.1.8, the best light library measured, says 249 of the
 fails with an assertion on a square bracket.
 """
 
-from voiceagent.speech.english import dates, electronic, marks, names, quantities, times
+from voiceagent.speech.english import (
+    dates,
+    electronic,
+    marks,
+    measures,
+    money,
+    names,
+    quantities,
+    times,
+)
 
 RULES = (
     *electronic.RULES,
     *times.RULES,
     *names.ADDRESS_RULES,
     *dates.RULES,
+    *money.RULES,
+    *measures.RULES,
     *quantities.RULES,
     *names.RULES,
     *quantities.PLAIN_NUMBER_RULES,

@@ -3,7 +3,7 @@
 import re
 
 from voiceagent.speech.english.numbers import cardinal, ordinal, plural, year
-from voiceagent.speech.english.rule import rule
+from voiceagent.speech.english.rule import numeric, rule
 from voiceagent.speech.mapped import Replacement
 
 _MONTHS = (
@@ -124,24 +124,35 @@ _THEN_YEAR = rf"(?:(?P<comma>,)? {_YEAR})?"
 _UNIT_AHEAD = r"(?! ?(?:kg|km|cm|mm|lbs?|oz|mph|kWh|MB|GB|ml|mg)\b)"
 
 RULES = [
-    rule(rf"\b{_MONTH}[ -]{_DAY}\b(?![:.]\d)(?:(?P<comma>,)?[ -]{_YEAR})?", _month_first, re.I),
-    rule(rf"\b(?P<the>[tT]he )?{_DAY}(?: of)? {_MONTH}{_THEN_YEAR}", _day_first, re.I),
-    rule(rf"\b{_MONTH},? {_YEAR}", _month_and_year, re.I),
-    rule(r"\b(?P<year>[12]\d{3})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})\b", _numeric),
-    rule(r"\b(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4}|\d\d)\b", _numeric),
-    rule(r"\b(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})\b", _numeric_day_first),
-    rule(r"\b(?P<first>[12]\d{3})s[-–](?P<second>(?:[12]\d)?\d0)s\b", _decades),
-    rule(r"\b(?P<part>[Mm]id|[Ee]arly|[Ll]ate)[- ](?P<number>(?:[12]\d)?\d0)'?s\b", _mid_decade),
-    rule(r"(?<![\w.,$€£])(?P<number>[12]\d{2}0)(?: ?s|'s)\b", _decade),
-    rule(r"(?<![\w.])['’](?P<number>[1-9]0)s\b", _decade),
-    rule(
-        rf"(?<![\w.,$€£-])(?P<first>[12]\d{{3}})[-–](?P<second>[12]\d{{3}}|\d\d)(?![\w-]){_UNIT_AHEAD}",
-        _year_range,
-    ),
-    rule(
-        r"(?<![\w.,$€£¥₩₹/+=*-])(?<![+=*/-] )(?P<year>\d{4})"
-        rf"(?![\w%°/*+=-]|[.,]\d| [/*+=×]){_UNIT_AHEAD}",
-        _plain_year,
+    *numeric(
+        [
+            rule(
+                rf"\b{_MONTH}[ -]{_DAY}\b(?![:.]\d)(?:(?P<comma>,)?[ -]{_YEAR})?",
+                _month_first,
+                re.I,
+            ),
+            rule(rf"\b(?P<the>[tT]he )?{_DAY}(?: of)? {_MONTH}{_THEN_YEAR}", _day_first, re.I),
+            rule(rf"\b{_MONTH},? {_YEAR}", _month_and_year, re.I),
+            rule(r"\b(?P<year>[12]\d{3})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})\b", _numeric),
+            rule(r"\b(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4}|\d\d)\b", _numeric),
+            rule(r"\b(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})\b", _numeric_day_first),
+            rule(r"\b(?P<first>[12]\d{3})s[-–](?P<second>(?:[12]\d)?\d0)s\b", _decades),
+            rule(
+                r"\b(?P<part>[Mm]id|[Ee]arly|[Ll]ate)[- ](?P<number>(?:[12]\d)?\d0)'?s\b",
+                _mid_decade,
+            ),
+            rule(r"(?<![\w.,$€£])(?P<number>[12]\d{2}0)(?: ?s|'s)\b", _decade),
+            rule(r"(?<![\w.])['’](?P<number>[1-9]0)s\b", _decade),
+            rule(
+                rf"(?<![\w.,$€£-])(?P<first>[12]\d{{3}})[-–](?P<second>[12]\d{{3}}|\d\d)(?![\w-]){_UNIT_AHEAD}",
+                _year_range,
+            ),
+            rule(
+                r"(?<![\w.,$€£¥₩₹/+=*-])(?<![+=*/-] )(?P<year>\d{4})"
+                rf"(?![\w%°/*+=-]|[.,]\d| [/*+=×]){_UNIT_AHEAD}",
+                _plain_year,
+            ),
+        ]
     ),
     rule(rf"\b{_MONTH_CAPITAL}(?<=\.)(?= \d|$)", _short_month),
     rule(rf"\b(?P<day>{'|'.join(_WEEKDAYS)})\.(?=,| \d| (?:{'|'.join(_MONTHS)}))", _weekday),

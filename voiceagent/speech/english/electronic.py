@@ -36,7 +36,7 @@ def _spell(text: str) -> str:
     """Each run of letters as a word, each digit and sign by name."""
     said = []
     for piece in re.findall(r"[^\W\d_]+|\d|[^\w\s]|_", text):
-        if piece.isdigit():
+        if piece.isdecimal():
             said.append(digits(piece))
         elif piece in _SYMBOLS:
             said.append(_SYMBOLS[piece])

@@ -3,7 +3,7 @@
 import re
 
 from voiceagent.speech.english.numbers import cardinal, digits, ordinal
-from voiceagent.speech.english.rule import alternatives, ends_sentence, rule
+from voiceagent.speech.english.rule import alternatives, ends_sentence, numeric, rule
 from voiceagent.speech.mapped import Replacement
 
 _TITLES = {
@@ -278,15 +278,17 @@ def _value(roman: str) -> int:
     )
 
 
-ADDRESS_RULES = [
-    rule(
-        r"(?<![\w.,$])(?P<house>\d{1,5}) (?:(?P<direction>[NSEW])\.? )?"
-        r"(?P<name>(?:(?:[A-Z][\w'-]*|\d+(?:st|nd|rd|th)) ){1,3})"
-        rf"(?P<kind>{alternatives(_STREETS)})\b(?P<dot>\.?)",
-        _street,
-    ),
-    rule(rf", (?P<state>{alternatives(_STATES)}),? (?P<code>\d{{5}})\b", _state),
-]
+ADDRESS_RULES = numeric(
+    [
+        rule(
+            r"(?<![\w.,$])(?P<house>\d{1,5}) (?:(?P<direction>[NSEW])\.? )?"
+            r"(?P<name>(?:(?:[A-Z][\w'-]*|\d+(?:st|nd|rd|th)) ){1,3})"
+            rf"(?P<kind>{alternatives(_STREETS)})\b(?P<dot>\.?)",
+            _street,
+        ),
+        rule(rf", (?P<state>{alternatives(_STATES)}),? (?P<code>\d{{5}})\b", _state),
+    ]
+)
 
 RULES = [
     rule(rf"\b(?P<title>{alternatives(_TITLES)})\.(?= (?:[A-Z]|and [A-Z]))", _title),

@@ -70,12 +70,12 @@ def pair(number: int) -> str:
 
 def digits(text: str) -> str:
     """Each digit by itself: ``905`` -> ``nine zero five``; anything else is passed over."""
-    return " ".join(_ONES[int(character)] for character in text if character.isdigit())
+    return " ".join(_ONES[int(character)] for character in text if character.isdecimal())
 
 
 def number(text: str) -> str:
     """``1,234.50``, ``-2``, ``.5``: a number as it is written, as it is said."""
-    text = text.replace(",", "").strip()
+    text = text.replace(",", "").replace("−", "-").strip()
     sign = "minus " if text[:1] in "-−" and text else ""
     whole, point, decimals = text.lstrip("+-−").partition(".")
     if not point or not decimals:

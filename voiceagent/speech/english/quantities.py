@@ -1,112 +1,11 @@
-"""Money, measures, fractions, ranges, ordinals, sums: numbers that count something."""
+"""Fractions, ordinals, ranges, sums, and the plain numbers that are left."""
 
 import re
 
-from voiceagent.speech.english.numbers import cardinal, digits, is_one, number, ordinal, plural
-from voiceagent.speech.english.rule import NUMBER, alternatives, rule
-from voiceagent.speech.english.units import CURRENCIES, PERIODS, SCALES, UNITS, VULGAR_FRACTIONS
-from voiceagent.speech.mapped import Replacement
-
-_SIGNED = rf"(?:(?<![\w.)])[-−])?(?:{NUMBER})"
-_SYMBOL = rf"(?:{alternatives(CURRENCIES)})"
-_SCALE = rf"(?: ?(?P<scale>{alternatives(SCALES)})\b)?"
-_UNIT = rf"(?:{alternatives(UNITS)})"
-
-
-# Money ---------------------------------------------------------------------------------------
-
-
-def _money(match: re.Match[str]) -> Replacement:
-    """``$3.50`` -> ``three dollars fifty cents``, ``$20/mo`` -> ``twenty dollars per month``."""
-    minus = "minus " if match["sign"] else ""
-    said = _amount(match["number"], symbol=match["symbol"], scale=match["scale"])
-    period = match["period"]
-    return minus + said + (f" per {PERIODS.get(period, period)}" if period else "")
-
-
-def _money_range(match: re.Match[str]) -> Replacement:
-    low = number(match["number"])
-    return f"{low} to {_amount(match['high'], symbol=match['symbol'], scale=match['scale'])}"
-
-
-def _amount(text: str, *, symbol: str, scale: str | None) -> str:
-    major, minor = CURRENCIES[symbol]
-    if scale:
-        return f"{number(text)} {SCALES[scale]} {_many(major)}"
-    whole, _, decimals = text.replace(",", "").partition(".")
-    small = decimals.rstrip("0") if len(decimals) > 2 else decimals
-    if not minor or len(small) > 2:
-        return f"{number(text)} {major if is_one(text) else _many(major)}"
-    units, hundredths = int(whole or 0), int(small.ljust(2, "0")[:2] or 0)
-    parts = []
-    if units or not hundredths:
-        parts.append(f"{cardinal(units)} {major if units == 1 else _many(major)}")
-    if hundredths:
-        parts.append(f"{cardinal(hundredths)} {minor if hundredths == 1 else _many(minor)}")
-    return " ".join(parts)
-
-
-def _many(name: str) -> str:
-    if name in ("yen", "won", "yuan", "pence", "baht"):
-        return name
-    return "pence" if name == "penny" else plural(name)
-
-
-# Measures ------------------------------------------------------------------------------------
-
-
-def _measure(match: re.Match[str]) -> Replacement:
-    """``12kg`` -> ``twelve kilograms``, ``2-5lb`` -> ``two to five pounds``."""
-    amount = match["number"]
-    said = f"{_said(amount)}{_scale_word(match)} {_unit(match['unit'], one=is_one(amount))}"
-    if match["low"]:
-        said = f"{_said(match['low'])} to {said}"
-    if match["per"]:
-        said += f" per {_unit(match['per'], one=True)}"
-    return said
-
-
-def _per_unit(match: re.Match[str]) -> Replacement:
-    return f"{number(match['number'])} per {_unit(match['unit'], one=True)}"
-
-
-def _compound(match: re.Match[str]) -> Replacement:
-    """``55-millimeter``, ``100-car``: the number is said, the hyphen is not."""
-    return f"{number(match['number'])} "
-
-
-def _unit(text: str, *, one: bool) -> str:
-    name = UNITS[text]
-    if one or name in ("percent", "hertz", "kilohertz", "megahertz", "gigahertz"):
-        return name
-    for singular, many in (("foot", "feet"), ("inch", "inches"), ("degree ", "degrees ")):
-        if name.startswith(singular):
-            return name.replace(singular, many, 1)
-    return plural(name)
-
-
-def _scale_word(match: re.Match[str]) -> str:
-    return f" {SCALES[match['scale']]}" if match["scale"] else ""
-
-
-def _feet_and_inches(match: re.Match[str]) -> Replacement:
-    feet = f"{cardinal(int(match['feet']))} {'foot' if match['feet'] == '1' else 'feet'}"
-    inches = match["inches"]
-    return f"{feet} {number(inches)} {'inch' if inches == '1' else 'inches'}"
-
-
-def _inches(match: re.Match[str]) -> Replacement:
-    """``12"`` where the quotation mark closes nothing."""
-    if match.string[: match.start()].count('"') % 2:
-        return None
-    return f"{number(match['number'])} {'inch' if is_one(match['number']) else 'inches'}"
-
-
-def _degrees(match: re.Match[str]) -> Replacement:
-    scale = {"C": " Celsius", "F": " Fahrenheit", None: ""}[match["scale"]]
-    one = is_one(match["number"])
-    return f"{_said(match['number'])} degree{'' if one else 's'}{scale}"
-
+from voiceagent.speech.english.numbers import cardinal, digits, number, ordinal, plural
+from voiceagent.speech.english.rule import NUMBER, SIGNED, numeric, rule
+from voiceagent.speech.english.units import VULGAR_FRACTIONS
+from voiceagent.speech.mapped import Kept, Replacement, Said
 
 # Fractions, ordinals, ranges -----------------------------------------------------------------
 
@@ -158,11 +57,12 @@ def _ordinal(match: re.Match[str]) -> Replacement:
 
 
 def _range(match: re.Match[str]) -> Replacement:
-    return f"{_said(match['low'])} to {_said(match['high'])}"
+    return f"{number(match['low'])} to {number(match['high'])}"
 
 
-def _said(text: str) -> str:
-    return number(text.replace("−", "-"))
+def _compound(match: re.Match[str]) -> Replacement:
+    """``55-millimeter``, ``100-car``: the number is said, the hyphen is not."""
+    return f"{number(match['number'])} "
 
 
 # Sums ----------------------------------------------------------------------------------------
@@ -199,7 +99,7 @@ def _equation(match: re.Match[str]) -> Replacement:
     text = match.group()
     if not re.search(r"[+*×÷=≠≈<>≤≥^²³]", text):
         return None
-    parts: list[tuple[int, int] | tuple[str, int, int]] = []
+    parts: list[Kept | Said] = []
     for token in re.finditer(rf"\s*({_OPERATOR})\s*|[^+*×·/÷=≠≈<>≤≥−–-]+", text):
         begin, end = match.start() + token.start(), match.start() + token.end()
         if token[1] and (parts or token[1] not in "-−–"):
@@ -212,7 +112,8 @@ def _equation(match: re.Match[str]) -> Replacement:
 
 
 def _product(match: re.Match[str]) -> Replacement:
-    word = "times" if match.string[match.end() :].lstrip()[:1] == "=" else "by"
+    is_sum = match.string[match.end() :].lstrip().startswith(("=", "equals"))
+    word = "times" if is_sum else "by"
     return f"{number(match['left'])} {word} {number(match['right'])}"
 
 
@@ -252,56 +153,38 @@ def _in_a_serial(match: re.Match[str]) -> Replacement:
 
 
 RULES = [
-    rule(
-        rf"(?P<symbol>{_SYMBOL}) ?(?P<number>{NUMBER}) ?[-–] ?{_SYMBOL}?(?P<high>{NUMBER}){_SCALE}"
-        r"(?![\w-])",
-        _money_range,
-    ),
-    rule(
-        rf"(?P<sign>(?<![\w)])[-−])?(?P<symbol>{_SYMBOL}) ?(?P<number>{NUMBER}){_SCALE}"
-        rf"(?: ?/ ?(?P<period>{alternatives(PERIODS)})\b)?",
-        _money,
-    ),
-    rule(
-        rf"(?P<sign>(?<![\w.)])[-−])?(?<![\w.,])(?P<number>{NUMBER}){_SCALE} ?(?P<symbol>[€£¥₩₹])"
-        r"(?P<period>(?!))?",
-        _money,
-    ),
-    rule(r"(?<!\w)(?P<feet>\d{1,2})['′] ?(?P<inches>\d{1,2}(?:\.\d)?)[\"″]", _feet_and_inches),
-    rule(rf"(?<![\w.\"])(?P<number>{NUMBER})[\"″](?!\w)", _inches),
-    rule(rf"(?P<number>{_SIGNED}) ?[°º] ?(?P<scale>[CF])?\b", _degrees),
-    rule(rf"(?P<number>{_SIGNED}) ?[°º](?P<scale>[CF])?", _degrees),
-    rule(
-        rf"(?:(?<![\w.,-])(?P<low>{NUMBER}) ?[-–] ?|(?<![\w.,]))(?P<number>{_SIGNED}){_SCALE}[ -]?"
-        rf"(?P<unit>{_UNIT})(?: ?/ ?(?P<per>{_UNIT}))?(?![\w²³]|\^)(?:\.(?= [a-z]))?",
-        _measure,
-    ),
-    rule(
-        rf"(?<![\w.,])(?P<number>{NUMBER}) ?/ ?(?P<unit>kg|km|min|hr|h|s|GB|MB|day|lb|oz|L|l)\b",
-        _per_unit,
-    ),
-    rule(r"(?<![\w.,/])(?P<left>24|50|9)/(?P<right>7|50|11)(?![\w/]|[.,]\d)", _well_known),
-    rule(
-        r"(?<![\w.,/])(?:(?P<whole>\d+) )?(?P<top>\d+) ?/ ?(?P<bottom>\d+)"
-        r"(?P<ending>(?i:st|nd|rd|ths?|s))?(?![\w/]|[.,]\d|-\d| ?[=+*])",
-        _fraction,
+    *numeric(
+        [
+            rule(r"(?<![\w.,/])(?P<left>24|50|9)/(?P<right>7|50|11)(?![\w/]|[.,]\d)", _well_known),
+            rule(
+                r"(?<![\w.,/])(?:(?P<whole>\d+) )?(?P<top>\d+) ?/ ?(?P<bottom>\d+)"
+                r"(?P<ending>(?i:st|nd|rd|ths?|s))?(?![\w/]|[.,]\d|-\d| ?[=+*])",
+                _fraction,
+            ),
+            rule(
+                r"(?<![\w.,])(?P<number>\d{1,3}(?:,\d{3})+|\d+)(?P<ending>(?i:st|nd|rd|th))\b",
+                _ordinal,
+            ),
+        ]
     ),
     rule(rf"(?:(?P<whole>\d+) ?)?(?P<sign>[{''.join(VULGAR_FRACTIONS)}])", _vulgar_fraction),
-    rule(r"(?<![\w.,])(?P<number>\d{1,3}(?:,\d{3})+|\d+)(?P<ending>(?i:st|nd|rd|th))\b", _ordinal),
-    rule(
-        rf"(?<![\w.,)(]){_TERM}(?:\s*{_OPERATOR}\s*{_TERM})+(?![\w]|-\w)",
-        _equation,
-    ),
-    rule(rf"(?<![\w.,])(?P<left>{NUMBER}) ?(?P<sign>[x×]) ?(?P<right>{NUMBER})(?!\w)", _product),
+    rule(rf"(?<![\w.,)(]){_TERM}(?:\s*{_OPERATOR}\s*{_TERM})+(?![\w]|-\w)", _equation),
     rule(r"(?<=[\w)])(?P<base>)\^?(?P<exponent>(?<=\^)-?\d+|[²³])", _power),
-    rule(
-        rf"(?<![\w.,/-])(?P<low>{NUMBER}) ?[-–—] ?(?P<high>{NUMBER})(?![\w/-]|[.,]\d)",
-        _range,
+    *numeric(
+        [
+            rule(rf"(?<![\w.,])(?P<left>{NUMBER}) ?[x×] ?(?P<right>{NUMBER})(?!\w)", _product),
+            rule(
+                rf"(?<![\w.,/-])(?P<low>{NUMBER}) ?[-–—] ?(?P<high>{NUMBER})(?![\w/-]|[.,]\d)",
+                _range,
+            ),
+            rule(rf"(?<![\w.,])(?P<number>{SIGNED})-(?=[a-zA-Z]{{3,}})", _compound),
+        ]
     ),
-    rule(rf"(?<![\w.,])(?P<number>{_SIGNED})-(?=[a-zA-Z]{{3,}})", _compound),
 ]
 
-PLAIN_NUMBER_RULES = [
-    rule(rf"(?<![\w.,]){_SIGNED}(?![\w]|[.,]\d)", _number),
-    rule(r"\d+(?:\.\d+)*", _in_a_serial),
-]
+PLAIN_NUMBER_RULES = numeric(
+    [
+        rule(rf"(?<![\w.,]){SIGNED}(?![\w]|[.,]\d)", _number),
+        rule(r"\d+(?:\.\d+)*", _in_a_serial),
+    ]
+)

@@ -3,7 +3,7 @@
 import re
 
 from voiceagent.speech.english.numbers import cardinal, pair, plural
-from voiceagent.speech.english.rule import ends_sentence, rule
+from voiceagent.speech.english.rule import ends_sentence, numeric, rule
 from voiceagent.speech.mapped import Replacement
 
 _HALF = r"(?P<half>[aApP])\.? ?[mM]\b(?P<dot>\.?)"
@@ -68,12 +68,17 @@ def _lone_half(match: re.Match[str]) -> Replacement:
 
 
 RULES = [
-    rule(
-        rf"\b(?P<hour>\d{{1,2}}):(?P<minute>\d\d):(?P<second>\d\d)(?: ?{_HALF})?{_ZONE}(?![\d:])",
-        _with_seconds,
+    *numeric(
+        [
+            rule(
+                rf"\b(?P<hour>\d{{1,2}}):(?P<minute>\d\d):(?P<second>\d\d)(?: ?{_HALF})?{_ZONE}"
+                r"(?![\d:])",
+                _with_seconds,
+            ),
+            rule(rf"\b(?P<hour>\d{{1,2}})(?:[:.](?P<minute>\d\d))? ?{_HALF}{_ZONE}", _clock),
+            rule(rf"(?<![\d:.])(?P<hour>\d{{1,2}}):(?P<minute>\d\d){_ZONE}(?![\d:])", _bare_clock),
+            rule(r"(?<![\w:.])(?P<left>\d{1,6}):(?P<right>\d{1,6})(?![\w:])", _ratio),
+        ]
     ),
-    rule(rf"\b(?P<hour>\d{{1,2}})(?:[:.](?P<minute>\d\d))? ?{_HALF}{_ZONE}", _clock),
-    rule(rf"(?<![\d:.])(?P<hour>\d{{1,2}}):(?P<minute>\d\d){_ZONE}(?![\d:])", _bare_clock),
-    rule(r"(?<![\w:.])(?P<left>\d{1,6}):(?P<right>\d{1,6})(?![\w:])", _ratio),
     rule(r"(?<=[a-z] )(?P<half>[ap])\.m(?P<dot>\.)(?P<zone>)", _lone_half),
 ]

@@ -1,5 +1,7 @@
 """Tables of what numbers count."""
 
+from voiceagent.speech.english.rule import alternatives
+
 UNITS = {
     "%": "percent",
     "mm": "millimeter",
@@ -122,6 +124,9 @@ SCALES = {
     "K": "thousand",
     "T": "trillion",
 }
+
+SCALE = rf"(?: ?(?P<scale>{alternatives(SCALES)})\b)?"
+"""A pattern for a scale that may follow a number."""
 
 VULGAR_FRACTIONS = {
     "½": (1, 2),
