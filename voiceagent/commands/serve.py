@@ -1,0 +1,77 @@
+"""``voiceagent serve``: replies over HTTP."""
+
+import argparse
+import ipaddress
+from pathlib import Path
+
+from voiceagent.core.errors import VoiceAgentError
+
+EPILOG = """\
+examples:
+  voiceagent serve
+  voiceagent serve --preset tiny --port 8080
+  curl -N http://127.0.0.1:8765/v1/replies -d '{"messages": [{"role": "user", "content": "Hi"}],
+      "stream_protocol": "token_push", "retraction": true}'
+
+POST /v1/replies streams the frames of docs/stream-protocol.md as server-sent events;
+POST /v1/chat/completions speaks OpenAI's interface and never takes text back.
+It listens on this machine only: there is no authentication yet.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.epilog = EPILOG
+    parser.add_argument("--host", default="127.0.0.1", help="loopback address to listen on")
+    parser.add_argument("--port", type=_port, default=8765, help="0 takes a free one (8765)")
+    parser.add_argument("--preset", choices=("cpu", "gpu", "tiny"), help="which models")
+    parser.add_argument("--config", type=Path, metavar="TOML", help="settings")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serves until it is interrupted."""
+    _check_loopback(arguments.host)
+    from voiceagent.config import cache_directory, load_config
+
+    config = load_config(arguments.config, flags={"preset": arguments.preset})
+    from aiohttp import web
+
+    from voiceagent.decoding.engine import Engine
+    from voiceagent.gateway.app import Gateway, make_app
+    from voiceagent.session.models import choose_preset
+    from voiceagent.weights.store import Store
+
+    preset = choose_preset(config)
+    store = Store(cache_directory())
+    with Engine.load(config.decoding, preset=preset, store=store) as engine:
+        engine.warm_up()
+        model = preset.files["target"][0].name
+        gateway = Gateway(source=engine, model=model, max_tokens=config.decoding.max_tokens)
+        web.run_app(
+            make_app(gateway), host=arguments.host, port=arguments.port, print=_print_plainly
+        )
+    return 0
+
+
+def _check_loopback(host: str) -> None:
+    try:
+        loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        loopback = False
+    if not loopback:
+        raise VoiceAgentError(
+            f"{host} is not a loopback address and serve has no authentication yet: "
+            "use 127.0.0.1 and put a reverse proxy that authenticates in front of it"
+        )
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port <= 65535:
+        raise argparse.ArgumentTypeError(f"{port} is not a port (0 to 65535)")
+    return port
+
+
+def _print_plainly(banner: str) -> None:
+    """The line with the address, without aiohttp's frame around it."""
+    print(banner.replace("=", "").strip(), flush=True)
