@@ -21,6 +21,7 @@ COMMANDS = {
     "serve": "serve replies over HTTP and WebSocket, and answer calls",
     "decode": "run the decoding engine alone and show its figures",
     "segment": "run the committer alone: text in, committed segments out",
+    "spoken": "say how a written text is spoken",
     "latency": "measure response gaps from a recording",
     "eval": "what speculation did to the people who watched",
     "replay": "show a trace again, or prove its invariants",

@@ -156,7 +156,8 @@ def _edge(power: NDArray[np.float64], *, floor: float) -> int:
     after = np.maximum(power.sum() - before, 1e-20)
     quiet = np.arange(count)
     rest = count - quiet
-    likelihood = -0.5 * (quiet * np.log(floor) + before / floor + rest * np.log(after / rest) + rest)
+    quiet_part = quiet * np.log(floor) + before / floor
+    likelihood = -0.5 * (quiet_part + rest * np.log(after / rest) + rest)
     # What follows the edge must be louder than the floor: a lull is no onset.
     likelihood[after / rest <= floor] = -np.inf
     return int(np.argmax(likelihood))
