@@ -9,11 +9,11 @@ import re
 from dataclasses import InitVar, dataclass
 
 from voiceagent.core.boundary import Boundary, Decision, Scanner
-from voiceagent.core.scan.characters import WEIGHT_OF_WIDE, weight
 from voiceagent.core.errors import VoiceAgentError
-from voiceagent.core.scan.fallback import break_point
 from voiceagent.core.kinds import Kind
 from voiceagent.core.policy import Policy
+from voiceagent.core.scan.characters import WEIGHT_OF_WIDE, weight
+from voiceagent.core.scan.fallback import break_point
 
 __all__ = ["Commit", "Committer", "CommitterError", "Decision", "Kind", "Policy"]
 

@@ -11,8 +11,8 @@ _SENTENCES = frozenset({Kind.SENTENCE, Kind.PARAGRAPH})
 class Policy:
     """Where a surface wants to be cut. The borders of blocks are cut always.
 
-    Lengths are in Latin characters; a CJK character counts as four. Precedents (see
-    ``docs/boundaries.md``): first clauses from 24 characters or 4 words on, 30 words without a mark.
+    Lengths are in Latin characters; a CJK character counts as four. Precedents: first clauses from
+    24 characters or 4 words on, a cut at a blank after 30 words without a mark.
     """
 
     cuts: frozenset[Kind]

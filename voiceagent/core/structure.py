@@ -1,188 +1,120 @@
-"""Structure inside a reply: blocks that are one piece, and spans that no cut may enter.
-
-A *block* (fenced code, table, display maths, JSON, a reasoning or tool-call element) is opened by
-the scanner and then fed line by line or mark by mark until it says that it is over. A *span*
-(inline code, inline maths, a tag) is short and lies inside a sentence: one function each finds its
-end, or says that more text is needed.
-"""
+"""Structure inside a reply: opens blocks, passes over spans. Handlers of ``< { [ ` $ \\``."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable
 
-BLANKS = " \t"
 from voiceagent.core.kinds import Kind
+from voiceagent.core.scan import characters as ch
+from voiceagent.core.scan.blocks import Raw, fence_at
+from voiceagent.core.scan.clauses import bracket
+from voiceagent.core.scan.json_values import Json
+from voiceagent.core.scan.spans import NONE, WAIT, backslash_end, code_end, dollar_end, tag_end
+from voiceagent.core.scan.state import LONGEST_RUN, Scan
 
-WAIT = -1
-"""More text is needed."""
-NONE = -2
-"""There is no such span here."""
-LONGEST_SPAN = 300
-"""Characters that an unclosed span may hold the stream back; precedent: a stray ``<`` that stalled
-LiveKit's tokenizer until the end of the turn."""
+UNSPOKEN = frozenset(
+    """
+    think thinking thought thoughts reasoning reflection scratchpad internal
+    tool_call tool_calls tool tool_use tool_result tool_response function function_call
+    function_calls functions invoke call
+    """.split()
+)
+"""Elements in which models reason and call tools, by the names in use."""
 
-
-@dataclass(frozen=True, slots=True)
-class Inner:
-    """A completed part inside a block, ending at ``at`` (in the text given)."""
-
-    at: int
-    kind: Kind
-    reason: str
-
-
-class Block(Protocol):
-    """One open block. ``advance`` is called with more and more of the same text."""
-
-    kind: Kind
-    ear: bool
-    """Whether a synthesizer may be given it."""
-    name: str
-
-    def advance(self, text: str, at: int, *, ended: bool) -> tuple[int, bool]:
-        """Reads on from ``at``; returns where it stopped, and whether the block ends there."""
-
-    def inner(self) -> list[Inner]:
-        """Drains the completed parts."""
+_UNSPOKEN_TAG = re.compile(r"<([A-Za-z_]{1,20})(?=[\s>=/])")
+_OBJECT = re.compile(r'\{[ \t\r\n]*(?=")')
+_ARRAY = re.compile(r'\[[ \t\r\n]*\{[ \t\r\n]*(?=["}])')
+_MAY_OPEN_JSON = re.compile(r"\[?[ \t\r\n]*\{?[ \t\r\n]*")
+_BEFORE_JSON = ch.BLANK_OR_NOTHING | set(":=>`]")
 
 
-class Plain:
-    """What most blocks share: no parts inside."""
-
-    def inner(self) -> list[Inner]:
-        """Drains the completed parts: there are none."""
-        return []
-
-
-class Raw(Plain):
-    """Everything up to one of the given closing marks."""
-
-    def __init__(self, *, closers: tuple[str, ...], kind: Kind, ear: bool, name: str) -> None:
-        self.kind = kind
-        self.ear = ear
-        self.name = name
-        self._closer = re.compile("|".join(re.escape(closer) for closer in closers))
-        self._longest = max(map(len, closers))
-
-    def advance(self, text: str, at: int, *, ended: bool) -> tuple[int, bool]:
-        """Looks for the closing mark, keeping back what may be its beginning."""
-        found = self._closer.search(text, at)
-        if found:
-            return found.end(), True
-        return (len(text), False) if ended else (max(at, len(text) - self._longest + 1), False)
+def angle(scan: Scan, at: int) -> bool:
+    """A tag, an element that is not for the ear, a comment, or just a sign."""
+    text = scan.text
+    if text.startswith("<!--", at):
+        return scan.open_block(
+            Raw(closer="-->", kind=Kind.SILENT, ear=False, name="a comment"), at, at + 4
+        )
+    end = tag_end(text, at, ended=scan.ended)
+    if end == WAIT:
+        return False
+    if end == NONE:
+        return scan.advance(at + 1)
+    name = _UNSPOKEN_TAG.match(text, at)
+    if name and name.group(1).lower() in UNSPOKEN and text[end - 2] != "/":
+        block = Raw(
+            closer=f"</{name.group(1)}>", kind=Kind.SILENT, ear=False, name=f"<{name.group(1)}>"
+        )
+        return scan.open_block(block, at, end)
+    scan.keep_together(at, end)
+    return scan.advance(end)
 
 
-class Table(Plain):
-    """Lines that begin with a bar."""
-
-    kind = Kind.BLOCK
-    ear = True
-    name = "table"
-
-    def __init__(self) -> None:
-        self._in_line = True
-
-    def advance(self, text: str, at: int, *, ended: bool) -> tuple[int, bool]:
-        """Reads lines until one begins otherwise; the newline before that one stays outside."""
-        while True:
-            if self._in_line:
-                newline = _next_newline(text, at)
-                if newline < 0:
-                    return len(text), False
-                at, self._in_line = newline, False
-            row = _TABLE_ROW.match(text, at)
-            if row:
-                at, self._in_line = row.end(), True
-            elif not ended and _TABLE_ROW_BEGINS.fullmatch(text, at):
-                return at, False
-            else:
-                return at, True
+def brace(scan: Scan, at: int) -> bool:
+    """A JSON object begins with a key; an empty one stands alone on its line."""
+    text = scan.text
+    if text[at - 1 : at] not in _BEFORE_JSON:
+        return scan.advance(at + 1)
+    if _may_grow(scan, at):
+        return False
+    if _OBJECT.match(text, at) or (at == scan.line and text.startswith("{}", at)):
+        return scan.open_block(Json(), at, at)
+    return scan.advance(at + 1)
 
 
-class Fence:
-    """Code between fences; with ``splitter`` its complete statements are parts."""
-
-    kind = Kind.BLOCK
-    ear = False
-    name = "fenced code"
-
-    def __init__(self, *, fence: str, splitter: "Splitter | None") -> None:
-        mark, length = re.escape(fence[0]), len(fence)
-        self._closing = re.compile(rf" {{0,3}}{mark}{{{length},}}[{BLANKS}]*(?=[\n\r]|\Z)")
-        self._may_close = re.compile(rf" {{0,3}}{mark}*[{BLANKS}]*")
-        self._trailing = re.compile(rf"[{BLANKS}]*\Z")
-        self._splitter = splitter
-        self._line_start = False
-        self._first = True
-
-    def advance(self, text: str, at: int, *, ended: bool) -> tuple[int, bool]:
-        """Reads lines until the closing fence (CommonMark 4.5)."""
-        while True:
-            if self._line_start:
-                closing = self._closing.match(text, at)
-                if closing and (ended or closing.end() < len(text)):
-                    return _without_blanks(text, closing.end(), at), True
-                if not ended and self._may_close.fullmatch(text, at):
-                    return at, False
-            newline = _next_newline(text, at)
-            if newline < 0:
-                self._take(text[at:])
-                self._line_start = False
-                return len(text), False
-            end = newline + 1
-            self._take(text[at:end])
-            at, self._line_start = end, True
-
-    def _take(self, code: str) -> None:
-        if self._first:
-            self._first = "\n" not in code and "\r" not in code
-        elif self._splitter:
-            self._splitter.feed(code)
-
-    def inner(self) -> list[Inner]:
-        """Drains the statements completed so far."""
-        return []
+def square(scan: Scan, at: int) -> bool:
+    """A JSON array holds objects, or begins a line with a string; else it is a bracket."""
+    text = scan.text
+    if text[at - 1 : at] not in _BEFORE_JSON:
+        return bracket(scan, at)
+    if _may_grow(scan, at):
+        return False
+    if _ARRAY.match(text, at) or (at == scan.line and text.startswith('["', at)):
+        return scan.open_block(Json(), at, at)
+    return bracket(scan, at)
 
 
-class Splitter(Protocol):
-    """Finds complete statements in code that arrives piece by piece."""
-
-    def feed(self, code: str) -> None:
-        """Takes more code."""
+def _may_grow(scan: Scan, at: int) -> bool:
+    match = _MAY_OPEN_JSON.match(scan.text, at, at + LONGEST_RUN)
+    return match is not None and scan.short_of(match.end(), at)
 
 
-_TABLE_ROW = re.compile(r"(?:\r\n|[\n\r])[ \t]*\|")
-_TABLE_ROW_BEGINS = re.compile(r"(?:\r\n|[\n\r])[ \t]*")
-_NEWLINE = re.compile(r"[\n\r]")
+def backtick(scan: Scan, at: int) -> bool:
+    """A fence, or inline code."""
+    return _open_fence(scan, at, else_at=lambda: code_end(scan.text, at, ended=scan.ended))
 
 
-def _next_newline(text: str, at: int) -> int:
-    found = _NEWLINE.search(text, at)
-    return found.start() if found else -1
+def tilde(scan: Scan, at: int) -> bool:
+    """A fence of tildes can only begin a line."""
+    if at != scan.line:
+        return scan.advance(at + 1)
+    return _open_fence(scan, at, else_at=lambda: NONE)
 
 
-def _without_blanks(text: str, end: int, at: int) -> int:
-    while end > at and text[end - 1].isspace():
-        end -= 1
-    return end
+def _open_fence(scan: Scan, at: int, *, else_at: Callable[[], int]) -> bool:
+    text, mark = scan.text, scan.text[at]
+    run = text[at : at + 3]
+    if run == mark * len(run) and len(run) < 3 and not scan.ended:
+        return False
+    fence = fence_at(text, at, ended=scan.ended) if run == mark * 3 else NONE
+    if isinstance(fence, tuple):
+        return scan.open_block(fence[0], at, fence[1])
+    return False if fence == WAIT else _pass_span(scan, at, else_at())
 
 
-_BACKTICKS = re.compile("`+")
+def dollar(scan: Scan, at: int) -> bool:
+    """Inline maths, or money."""
+    return _pass_span(scan, at, dollar_end(scan.text, at, ended=scan.ended))
 
 
-def inline_code_end(text: str, at: int, *, ended: bool) -> int:
-    """The end of the inline code that opens at ``at``; WAIT or NONE. It ends with its line."""
-    opening = _BACKTICKS.match(text, at)
-    assert opening is not None  # the caller saw a backtick
-    length, cursor = opening.end() - at, opening.end()
-    newline = _next_newline(text, cursor)
-    limit = newline if newline >= 0 else len(text)
-    while (run := _BACKTICKS.search(text, cursor, limit)) is not None:
-        if run.end() == len(text) and not ended:
-            return WAIT
-        if run.end() - run.start() == length:
-            return run.end()
-        cursor = run.end()
-    open_end = newline < 0 and not ended and len(text) - at < LONGEST_SPAN
-    return WAIT if open_end else NONE
+def backslash(scan: Scan, at: int) -> bool:
+    """Inline maths, or an escaped character."""
+    return _pass_span(scan, at, backslash_end(scan.text, at, ended=scan.ended))
+
+
+def _pass_span(scan: Scan, at: int, end: int) -> bool:
+    if end == WAIT:
+        return False
+    if end == NONE:
+        return scan.advance(at + 1)
+    scan.keep_together(at, end)
+    return scan.advance(end)

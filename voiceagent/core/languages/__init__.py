@@ -99,9 +99,7 @@ WEEKDAYS = _words(
 AFTER_CLOCK = (
     MONTHS
     | WEEKDAYS
-    | _words(
-        "EST EDT CST CDT MST MDT PST PDT GMT UTC BST CET CEST ET PT Eastern Pacific Central Mountain"
-    )
+    | _words("EST EDT CST CDT MST MDT PST PDT GMT UTC BST CET CEST ET PT Eastern Pacific Central")
 )
 """What may follow "10 a.m." inside one sentence."""
 SUFFIXES_OF_NAMES = _words("Inc Ltd Jr Sr LLC LLP Corp Co PhD MD Esq II III IV")

@@ -35,7 +35,7 @@ _WIDE_CLOSER_SET = rf"\"'”’»)\]}}*_」』）】》〉〕〗｝］＂＇{_ON
 CLOSERS = re.compile(
     rf"(?:[{_WIDE_CLOSER_SET}«“‘›‹{_EMOJI_SET}]|</[A-Za-z][\w-]{{0,20}}>|\[\d{{1,3}}\])+"
 )
-"""After a soft stop: quotes, brackets, emphasis, closing tags, footnotes, emoji, combining marks."""
+"""After a soft stop: quotes, brackets, emphasis, tags, footnotes, emoji, combining marks."""
 WIDE_CLOSERS = re.compile(f"[{_WIDE_CLOSER_SET}]+")
 """After a hard stop, where opening quotes may follow without a blank."""
 CLAUSE_CLOSERS = re.compile(rf"[\"'”’»“*_{_ON_TOP}]+")

@@ -6,8 +6,8 @@ Never inside a number, a date, a name or a span, never after a word that leans o
 import re
 from collections.abc import Callable
 
-from voiceagent.core.scan.characters import WIDE, weight
 from voiceagent.core.languages import Language
+from voiceagent.core.scan.characters import WIDE, weight
 
 _JOIN = re.compile(r"(\S+)(\s+)(?=(\S+))")
 _PLAIN_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*[,;:]?")

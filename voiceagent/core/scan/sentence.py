@@ -8,12 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from voiceagent.core import languages as lexicon
+from voiceagent.core.languages import AFTER_CLOCK, Language
 from voiceagent.core.scan.characters import LEADING_DOTS, OPENERS, WORD
-from voiceagent.core.languages import Language
-
-LONGEST_WORD = 32
-"""A word of more characters decides like a name: no opener of a sentence is that long."""
 
 
 class Verdict(NamedTuple):
@@ -21,6 +17,8 @@ class Verdict(NamedTuple):
 
     cut: bool
     reason: str
+    numbers_item: bool = False
+    """Whether the word before the mark numbers a list item."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,8 +33,8 @@ class Stop:
     """Some text before that word, in the same sentence."""
     opens_unit: bool
     """Whether the word is the first of its sentence or line."""
-    closed: bool
-    """Whether closing marks were absorbed between the run and the blank."""
+    closed: str
+    """The closing marks between the run and the blank."""
     rest: str
     """What follows, from the first visible character."""
     complete: bool
@@ -61,6 +59,8 @@ def judge(stop: Stop, language: Language) -> Verdict | None:
         return follow
     if stop.run == "." and not stop.closed:
         return _after_word(stop, follow, language)
+    if stop.run == "." and stop.closed == ")" and stop.opens_unit and _NUMBER.fullmatch(stop.word):
+        return Verdict(False, "a number that numbers a list item", numbers_item=True)
     return Verdict(True, "a stop, a blank and no lower-case letter")
 
 
@@ -103,6 +103,8 @@ def _after_word(stop: Stop, follow: str, language: Language) -> Verdict | None:
         number = _is_number(stop, follow)
         if number is None or number:
             return None if number is None else Verdict(False, f"{word!r} belongs to the number")
+    if len(word) == 1 and word.islower() and word.isalpha() and stop.opens_unit:
+        return Verdict(False, "a letter that numbers a list item", numbers_item=True)
     if _listed(word, language.never):
         return Verdict(False, f"{word!r} belongs to the next word")
     if _NUMBER.fullmatch(word):
@@ -113,8 +115,6 @@ def _after_word(stop: Stop, follow: str, language: Language) -> Verdict | None:
         return _after_capital(stop, follow, language)
     if _INITIALISM.fullmatch(word) or _listed(word, language.maybe):
         return _opens(stop, follow, language, f"abbreviation {word!r}")
-    if len(word) == 1 and word.isalpha() and stop.opens_unit:
-        return Verdict(False, "a letter that numbers a list item")
     if language.ordinals and _ROMAN.fullmatch(word):
         return _opens(stop, follow, language, f"ordinal {word!r}")
     if _ARABIC_LETTER.fullmatch(word):
@@ -124,7 +124,7 @@ def _after_word(stop: Stop, follow: str, language: Language) -> Verdict | None:
 
 def _after_number(stop: Stop, follow: str, language: Language) -> Verdict | None:
     if stop.opens_unit and len(stop.word) <= 3:
-        return Verdict(False, "a number that numbers a list item")
+        return Verdict(False, "a number that numbers a list item", numbers_item=True)
     if language.ordinals and len(stop.word) <= 3:
         if follow[0].isdigit():
             return Verdict(False, "an ordinal before a number")
@@ -136,7 +136,7 @@ def _after_clock(stop: Stop, follow: str) -> Verdict | None:
     word = _word(stop, follow)
     if word is None:
         return None
-    if word in lexicon.AFTER_CLOCK:
+    if word in AFTER_CLOCK:
         return Verdict(False, f"{word!r} belongs to the time of day")
     if _AT_A_TIME.fullmatch(stop.before):
         return Verdict(False, "nothing but a time of day so far")
@@ -176,8 +176,6 @@ def _word(stop: Stop, follow: str) -> str | None:
         follow[match.end()] in "'’" and match.end() + 1 == len(follow)
     )
     if grows and not stop.complete:
-        return None
-    if match.end() == 1 and match.end() + 1 > len(follow) and not stop.complete:
         return None
     return match.group()
 
