@@ -126,7 +126,9 @@ class PlayoutClock:
     ) -> None:
         """Appends the sound of the reply's text from ``start`` to ``end``.
 
-        Without samples it is a silent stretch: heard as soon as everything before it was.
+        Without samples it is a silent stretch: heard as soon as everything before it was. The
+        segments of a reply must join: after a flush nothing beyond the gap counts as heard, until
+        the text from the heard position on is queued again.
 
         Raises:
             ValueError: a negative number of samples, or positions that go back.
@@ -184,6 +186,8 @@ class PlayoutClock:
 
     def _note(self, span: _Span, to: int) -> None:
         key = (span.reply, span.epoch)
-        if to > self._heard.get(key, 0):
+        position = self._heard.get(key, 0)
+        # Text that was flushed was not heard, and what comes after it is not heard "up to there".
+        if span.start <= position < to:
             self._heard[key] = to
             self._news.append(Heard(span.reply, span.epoch, to))
