@@ -171,6 +171,14 @@ def test_a_gpu_changes_the_preset(machine: Machine, capsys):
     assert "Fast (80.0 GiB)" in check(report, "cuda").detail
 
 
+def test_a_driver_without_a_cuda_build_of_torch_is_noticed(monkeypatch):
+    """A GPU that lies idle for want of the right wheel is worth a line."""
+    monkeypatch.setattr(_checks.shutil, "which", lambda _name: "/usr/bin/nvidia-smi")
+    assert "install a CUDA build of torch" in _checks.check_cuda(TORCH).remedy
+    monkeypatch.setattr(_checks.shutil, "which", lambda _name: None)
+    assert _checks.check_cuda(TORCH).remedy == ""
+
+
 def test_processor_features_are_read_whole_words_only(tmp_path: Path):
     """``avx512f`` is no ``avx2``; an unknown system is no crash."""
     cpuinfo = tmp_path / "cpuinfo"

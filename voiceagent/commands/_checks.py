@@ -35,6 +35,7 @@ MINIMUM_PYTHON = (3, 11)
 # Both models packed, the recognizer, the voice and their working memory.
 COMFORTABLE_MEMORY_BYTES = 4 << 30
 CPU_FEATURES = ("avx2", "fma", "avx512f", "avx512_vnni", "avx_vnni", "amx_int8", "asimddp", "i8mm")
+_CUDA_REMEDY = "there is an NVIDIA driver here: install a CUDA build of torch to use it"
 # Vector instructions without which decoding on this processor is slow.
 QUICK_FEATURES = frozenset({"avx2", "asimddp"})
 
@@ -97,8 +98,12 @@ def check_cuda(torch: Outcome) -> Check:
         return Check(name="cuda", state=State.OK, detail=f"{names}; CPU: {threads}")
     build = torch.facts["cuda_build"]
     why = "torch is built for the CPU" if build is None else f"no device for CUDA {build}"
-    detail = f"not available ({why}): the cpu preset is used; {threads}"
-    return Check(name="cuda", state=State.NOTE, detail=detail)
+    return Check(
+        name="cuda",
+        state=State.NOTE,
+        detail=f"not available ({why}): the cpu preset is used; {threads}",
+        remedy=_CUDA_REMEDY if build is None and shutil.which("nvidia-smi") else "",
+    )
 
 
 def check_sound(sounddevice: Outcome) -> Check:
