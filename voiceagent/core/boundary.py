@@ -38,8 +38,9 @@ class Scanner:
     """
 
     def __init__(self, *, language: str = "en", explain: bool = False) -> None:
-        self._scan = Scan(_language(language), explain)
-        self._triggers = _triggers(self._scan.language.code)
+        self.scan = Scan(_language(language), explain)
+        """The memory, for the committer's quick look; changed by the scanner alone."""
+        self._search = _triggers(self.scan.language.code).search
         self._taken = 0  # everything before this position was handed out
         self._store: list[str] = []  # text between ``taken`` and the window
 
@@ -47,18 +48,19 @@ class Scanner:
 
     def feed(self, text: str) -> None:
         """Appends text and decides what can be decided."""
-        scan = self._scan
+        scan = self.scan
         scan.text += text
-        while scan.at < len(scan.text) and self._step():
+        step = self._step
+        while step():
             pass
         if scan.at > WINDOW:
             self._move_window()
 
     def end(self) -> None:
         """There is no more text: everything is decided now."""
-        scan = self._scan
+        scan = self.scan
         scan.ended = True
-        while scan.at < len(scan.text) and self._step():
+        while self._step():
             pass
         if scan.block is not None:
             self._advance_block()
@@ -79,25 +81,25 @@ class Scanner:
 
     def boundaries(self) -> list[Boundary]:
         """Drains the boundaries found, by position; one position may have several, by strength."""
-        found = self._scan.found
+        found = self.scan.found
         if found:
-            self._scan.found = []
+            self.scan.found = []
         return found
 
     def decisions(self) -> list[Decision]:
         """Drains what was decided about each mark; empty unless asked to explain."""
-        taken, self._scan.decisions = self._scan.decisions, []
+        taken, self.scan.decisions = self.scan.decisions, []
         return taken
 
     @property
     def language(self) -> Language:
         """The words the rules use."""
-        return self._scan.language
+        return self.scan.language
 
     @property
     def settled(self) -> int:
         """Every boundary before this position has been found; an open block is not settled."""
-        scan = self._scan
+        scan = self.scan
         return scan.base + scan.at if scan.block is None else scan.block_from
 
     def keeps_together(self, position: int) -> bool:
@@ -105,7 +107,7 @@ class Scanner:
 
         Spans are those of the text not taken yet.
         """
-        scan = self._scan
+        scan = self.scan
         if scan.emphasis:
             begin = scan.base + scan.emphasis_from
             if begin < position < begin + LONGEST_EMPHASIS:
@@ -115,7 +117,7 @@ class Scanner:
 
     def peek(self, to: int) -> str:
         """The text from the last position taken up to ``to``."""
-        scan = self._scan
+        scan = self.scan
         stored = "".join(self._store)
         if to < scan.base:
             return stored[: to - self._taken]
@@ -123,14 +125,14 @@ class Scanner:
 
     def take(self, to: int) -> str:
         """The same, and ``to`` becomes the last position taken."""
-        if to < self._scan.base:
+        if to < self.scan.base:
             return self._take_stored(to)
         text = self.peek(to)
         self._store.clear()
         self._taken = to
-        together = self._scan.together
+        together = self.scan.together
         if together and together[0][1] <= to:
-            self._scan.together = [span for span in together if span[1] > to]
+            self.scan.together = [span for span in together if span[1] > to]
         return text
 
     def _take_stored(self, to: int) -> str:
@@ -143,7 +145,7 @@ class Scanner:
     # The window
 
     def _move_window(self) -> None:
-        scan = self._scan
+        scan = self.scan
         gone = scan.at - LOOKBACK
         begin = max(0, self._taken - scan.base)
         if begin < gone:
@@ -153,20 +155,21 @@ class Scanner:
     # One step: True if the scanner moved on, False if it waits for more text
 
     def _step(self) -> bool:
-        scan = self._scan
+        scan = self.scan
         if scan.block is not None:
-            return self._advance_block()
+            return scan.at < len(scan.text) and self._advance_block()
         if scan.line_opens:
-            return lines.open_line(scan)
-        match = self._triggers.search(scan.text, scan.at)
+            return scan.at < len(scan.text) and lines.open_line(scan)
+        text = scan.text
+        match = self._search(text, scan.at)
         if match is None:
-            scan.at = len(scan.text)
+            scan.at = len(text)
             return False
-        scan.at = match.start()
-        return _HANDLERS[match.group()](scan, scan.at)
+        at = scan.at = match.start()
+        return _HANDLERS[text[at]](scan, at)
 
     def _advance_block(self) -> bool:
-        scan = self._scan
+        scan = self.scan
         block = scan.block
         assert block is not None  # the caller checked
         scan.at, progress = block.advance(scan.text, scan.at, base=scan.base, ended=scan.ended)

@@ -6,6 +6,7 @@ undo, and the text that proved it was verified too.
 """
 
 import re
+import sys
 from dataclasses import InitVar, dataclass
 
 from voiceagent.core.boundary import Boundary, Decision, Scanner
@@ -84,7 +85,9 @@ class Committer:
         self._spoke = False
         self._ended = False
         self._waiting: list[Boundary] = []  # found, not cut at, later than the last cut
-        self._wanted_clauses = False
+        self._low_ms = self._policy.clause_below_buffered_ms
+        self._ran_low = False  # whether sound ran low when commits were last drained
+        self._look_again_at = 0  # before this position the segment at hand cannot be too long
         self._limits = 1  # how many times the limit the segment at hand may grow
 
     # Input
@@ -114,15 +117,17 @@ class Committer:
             buffered_ms: sound that waits to be played, in milliseconds; None if unknown, which
                 counts as plenty.
         """
-        found = self._scanner.boundaries()
-        wants_clauses = self._wants_clauses(buffered_ms)
-        if not found and wants_clauses == self._wanted_clauses and not self._may_be_overlong():
-            return []
-        self._waiting += found
+        low = self._low_ms
+        runs_low = low is not None and buffered_ms is not None and buffered_ms < low
+        scan = self._scanner.scan
+        if not scan.found and runs_low == self._ran_low:
+            if scan.base + scan.at < self._look_again_at:  # the common case, at every token
+                return []
+        self._ran_low = runs_low
+        self._waiting += self._scanner.boundaries()
         commits = []
-        while (boundary := self._next(buffered_ms)) is not None:
+        while (boundary := self._next()) is not None:
             commits.append(self._commit(boundary))
-        self._wanted_clauses = self._wants_clauses(buffered_ms)
         return commits
 
     def decisions(self) -> list[Decision]:
@@ -133,34 +138,30 @@ class Committer:
 
     # Which boundary is next
 
-    def _next(self, buffered_ms: float | None) -> Boundary | None:
+    def _next(self) -> Boundary | None:
         for index, boundary in enumerate(self._waiting):
             if boundary.position <= self._start:
                 continue
             if not boundary.whole and (cut := self._overlong_cut(boundary.position)):
                 return cut
-            if self._wants(boundary, buffered_ms):
+            if self._wants(boundary):
                 del self._waiting[: index + 1]
                 return boundary
         return self._overlong_cut(self._scanner.settled)
 
-    def _wants(self, boundary: Boundary, buffered_ms: float | None) -> bool:
+    def _wants(self, boundary: Boundary) -> bool:
         if boundary.hard:
             return True
         if boundary.inner:
             return boundary.kind in self._policy.inner
         if boundary.kind in self._policy.cuts:
             return True
-        if boundary.kind is not Kind.CLAUSE or not self._wants_clauses(buffered_ms):
+        if boundary.kind is not Kind.CLAUSE or not self._wants_clauses():
             return False
         return self._long_enough(self._scanner.peek(boundary.position).strip())
 
-    def _wants_clauses(self, buffered_ms: float | None) -> bool:
-        policy = self._policy
-        if not self._spoke:
-            return policy.first_clause_min is not None
-        low = policy.clause_below_buffered_ms
-        return low is not None and buffered_ms is not None and buffered_ms < low
+    def _wants_clauses(self) -> bool:
+        return self._ran_low if self._spoke else self._policy.first_clause_min is not None
 
     def _long_enough(self, clause: str) -> bool:
         policy = self._policy
@@ -173,27 +174,22 @@ class Committer:
 
     # Segments that grow too long
 
-    @property
-    def _limit(self) -> int | None:
-        return self._policy.limit if self._spoke else self._policy.first_limit
-
-    def _may_be_overlong(self) -> bool:
-        limit = self._limit
-        if limit is None:
-            return False
-        return (self._scanner.settled - self._start) * WEIGHT_OF_WIDE > limit * self._limits
-
     def _overlong_cut(self, to: int) -> Boundary | None:
         """A cut inside the text before ``to``, if that is longer than the policy allows."""
-        limit = self._limit
-        if limit is None or (to - self._start) * WEIGHT_OF_WIDE <= limit * self._limits:
+        limit = self._policy.limit if self._spoke else self._policy.first_limit
+        if limit is None:
+            self._look_again_at = sys.maxsize
+            return None
+        if to < self._look_again_at:
             return None
         text = self._scanner.peek(to)
-        total = weight(text)
-        while total > limit * self._limits:
+        length = weight(text)
+        while length > limit * self._limits:
             if (cut := self._cut_within(text, limit)) is not None:
                 return cut
             self._limits += 1
+        # It cannot grow too long before so many more characters have come.
+        self._look_again_at = to + (limit * self._limits - length) // WEIGHT_OF_WIDE + 1
         return None
 
     def _cut_within(self, text: str, limit: int) -> Boundary | None:
@@ -238,4 +234,5 @@ class Committer:
         self._segment += 1
         self._spoke = self._spoke or not silent
         self._limits = 1
+        self._look_again_at = 0
         return commit
