@@ -3,7 +3,6 @@
 import pytest
 
 from voiceagent.core.committer import Policy
-from voiceagent.core.kinds import Kind
 from voiceagent.core.ledger import (
     Author,
     Committed,
@@ -41,8 +40,8 @@ def test_verified_text_is_committed_at_boundaries() -> None:
     assert reply.ledger.committed == 11
     reply.apply(Finish(), now_s=0.4)
     assert texts(reply) == [" You can walk."]
-    kinds = [event.kind for event in reply.events() if isinstance(event, Committed)]
-    assert kinds == [Kind.SENTENCE, Kind.END]
+    spans = [(e.start, e.end) for e in reply.events() if isinstance(e, Committed)]
+    assert spans == [(0, 11), (11, 25)]
 
 
 def test_a_rolled_back_boundary_was_never_one() -> None:

@@ -5,6 +5,7 @@ retracted text is struck through for a moment. Used by ``talk`` and ``replay``.
 """
 
 from contextlib import suppress
+from math import inf
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -82,7 +83,7 @@ class LiveTerminal:
         traceback: TracebackType | None,
     ) -> None:
         for display in self._displays.values():
-            self._live.console.print(_line(display, now_s=float("inf")))
+            self._keep(display)
         self._live.__exit__(kind, error, traceback)
 
     def user(self, text: str, *, final: bool = True) -> None:
@@ -104,19 +105,20 @@ class LiveTerminal:
         for key, display in list(self._displays.items()):
             lingers = any(span.state is SpanState.RETRACTED for span in display.spans(now_s=now_s))
             if display.over and not lingers:
-                self._live.console.print(_line(self._displays.pop(key), now_s=now_s))
+                self._keep(self._displays.pop(key))
         lines = [_line(display, now_s=now_s) for display in self._displays.values()]
         if self._user:
             lines.insert(0, Text.assemble((USER, "cyan"), (self._user, "dim")))
         self._live.update(Group(*lines), refresh=True)
 
+    def _keep(self, display: Display) -> None:
+        if display.text:  # a withdrawn epoch leaves nothing
+            self._live.console.print(_line(display, now_s=inf))
+
 
 def _line(display: Display, *, now_s: float) -> Text:
     spans = display.spans(now_s=now_s)
-    line = Text.assemble((AGENT, "magenta"), *((span.text, STYLES[span.state]) for span in spans))
-    if not display.text and display.over:
-        line.append("(withdrawn)", style="dim")
-    return line
+    return Text.assemble((AGENT, "magenta"), *((span.text, STYLES[span.state]) for span in spans))
 
 
 class PlainTerminal:

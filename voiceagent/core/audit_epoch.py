@@ -199,8 +199,6 @@ class EpochAudit:
 
     def _take_state(self, event: LedgerEvent) -> Iterator[Finding]:
         match event:
-            case Started():
-                yield Lie.NOT_STARTED, "the epoch has started already"
             case Confirmed():
                 self._turn = Turn.CONFIRMED
             case Paused() | Resumed():
