@@ -7,6 +7,7 @@ history of its own position (prompt, reply, and the drafted tokens before it).
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -115,8 +116,8 @@ class Distribution:
         """The probability of one token; zero where it is not among the candidates."""
         at = int(np.searchsorted(self.ids, token))
         if at < len(self.ids) and self.ids[at] == token:
-            return self.probabilities[at]
-        return 0.0
+            return self.probabilities.item(at)
+        return 0
 
     def aligned_to(self, ids: NDArray[np.int64]) -> NDArray[Any]:
         """This law's probabilities of ``ids`` (ascending), zero where it has none."""
@@ -129,7 +130,8 @@ class Distribution:
 
 def certain(token: int) -> Distribution:
     """The law of a drafter that had no choice (n-grams, greedy drafts)."""
-    return Distribution(np.array([token], dtype=np.int64), np.array([1.0]))
+    # A whole 1, so that fractions stay fractions beside it.
+    return Distribution(np.array([token], dtype=np.int64), np.array([1]))
 
 
 class Chance(Protocol):
@@ -264,9 +266,10 @@ class Sampler:
             scores[seen] = torch.where(values > 0, values / factor, values * factor)
         generated = context.generated
         if (asked.presence_penalty or asked.frequency_penalty) and generated:
-            ids, counts = np.unique(np.array(generated, dtype=np.int64), return_counts=True)
-            penalty = asked.presence_penalty + asked.frequency_penalty * counts
-            scores[torch.from_numpy(ids)] -= torch.from_numpy(penalty).to(scores.dtype)
+            counts = Counter(generated)
+            times = torch.tensor(list(counts.values()), dtype=scores.dtype)
+            penalty = asked.presence_penalty + asked.frequency_penalty * times
+            scores[torch.tensor(list(counts))] -= penalty
 
     def _forbidden(self, context: Context) -> set[int]:
         forbidden: set[int] = set()
