@@ -2,7 +2,7 @@
 
 ENGLISH = {
     "never": """
-        Dr Drs Mr Mrs Ms Mx Messrs Mmes Prof Profs Rev Fr Hon Pres Gov Sen Sens Rep Reps Gen Brig
+        dr mr mrs ms prof Dr Drs Mr Mrs Ms Mx Messrs Mmes Prof Profs Rev Fr Hon Pres Gov Sen Sens Rep Reps Gen Brig
         Col Lt Maj Capt Cpt Cmdr Cdr Adm Sgt Cpl Pvt Supt Insp Det Amb Atty Asst Assoc Mt Mts Ft Pt
         Msgr Bros Sra Sras Srta Srtas Esq Mlle Mme Dna Dott Sig Ing vs viz cf approx e.g i.e eg ca
         resp incl esp

@@ -28,12 +28,12 @@ ROMANCE: dict[str, dict[str, str]] = {
     },
     "es": {
         "never": """
-            Sr Sra Srta Sres Sras Srtas Dr Dra Dres Dras D Dña Da Lic Ing Arq Prof Profa Gral Cnel
+            sr sra srta sres sras srtas dr dra EE RR FF JJ CC Sr Sra Srta Sres Sras Srtas Dr Dra Dres Dras D Dña Da Lic Ing Arq Prof Profa Gral Cnel
             Cap Tte Sto Sta Mons Excmo Excma Ilmo Ilma Ud Uds Vd Vds p.ej p ej Av Avda Admón Fdo Hno
             Hnos Univ aprox Mt
             """,
         "maybe": """
-            etc Cía cía S.A EE.UU ee.uu a.C d.C Ltda Ene Feb Mar Abr May Jun Jul Ago Sep Sept Oct
+            UU OO AA etc Cía cía S.A EE.UU ee.uu a.C d.C Ltda Ene Feb Mar Abr May Jun Jul Ago Sep Sept Oct
             Nov Dic Lun Mié Jue Vie Sáb Dom
             """,
         "numbered": """

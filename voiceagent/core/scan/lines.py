@@ -98,6 +98,7 @@ def _is_wrapped(scan: Scan, begin: int) -> bool:
 def _end_line(scan: Scan, reason: str) -> None:
     scan.found.append(Boundary(scan.base + scan.gap, Kind.PARAGRAPH, reason))
     scan.begin_unit(scan.gap)
+    scan.quotes, scan.quotes_to = 0, scan.at
     scan.emphasis = ""
     scan.numbering = None
     scan.stands_alone = False

@@ -78,6 +78,8 @@ def _follow(stop: Stop, language: Language) -> str | Verdict | None:
     if begin == len(rest):
         return None if not stop.complete else Verdict(True, "only marks follow")
     first = rest[begin]
+    if first.islower() and ("¿" in rest[:begin] or "¡" in rest[:begin]) and "…" not in stop.run:
+        return rest[begin:] if ".." not in stop.run else Verdict(False, "an ellipsis goes on")
     if first.islower():
         return _lower(rest, begin, stop)
     if language.dialogue_dash and any(dash in rest[:begin] for dash in "-–—―"):
@@ -114,6 +116,8 @@ def _after_word(stop: Stop, follow: str, language: Language) -> Verdict | None:
     if len(word) == 1 and word.isalpha() and word.isupper():
         return _after_capital(stop, follow, language)
     if _INITIALISM.fullmatch(word) or _listed(word, language.maybe):
+        return _opens(stop, follow, language, f"abbreviation {word!r}")
+    if len(word) == 1 and word.isalpha() and word.islower():
         return _opens(stop, follow, language, f"abbreviation {word!r}")
     if language.ordinals and _ROMAN.fullmatch(word):
         return _opens(stop, follow, language, f"ordinal {word!r}")

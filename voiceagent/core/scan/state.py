@@ -93,6 +93,9 @@ class Scan:
     """Where open round and square brackets are."""
     titles: list[int] = field(default_factory=list)
     """Where open 《 are."""
+    quotes: int = 0
+    """How many straight quotation marks this paragraph has before ``quotes_to``."""
+    quotes_to: int = 0
     together: list[tuple[int, int]] = field(default_factory=list)
     """Positions (of the text) of spans that no cut may enter, by position."""
 
@@ -105,6 +108,8 @@ class Scan:
 
     def move(self, gone: int) -> None:
         """Drops ``gone`` characters from the front of the window."""
+        self.inside_quotes(gone)
+        self.quotes_to -= gone
         self.text = self.text[gone:]
         self.base += gone
         self.at -= gone
@@ -193,6 +198,12 @@ class Scan:
         return index - begin < LONGEST_WORD and not self.text[begin:index].strip(
             ch.MARKS_BEFORE_A_WORD
         )
+
+    def inside_quotes(self, index: int) -> bool:
+        """Whether a straight quotation mark before ``index`` is open."""
+        self.quotes += self.text.count('"', self.quotes_to, index)
+        self.quotes_to = max(index, self.quotes_to)
+        return self.quotes % 2 == 1
 
     # Blocks and spans
 

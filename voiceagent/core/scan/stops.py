@@ -50,6 +50,8 @@ def _hard_stop(scan: Scan, at: int, run_end: int) -> bool:
     end = _closers_end(scan, run_end, ch.WIDE_CLOSERS)
     if end == WAIT:
         return False
+    if text[run_end : run_end + 1] == '"' and not scan.inside_quotes(run_end):
+        end = run_end  # without blanks, the mark itself does not tell whether it opens
     rest = text[end : end + _LONGEST_NO_PARTICLE]
     if text[at] in "．｡" and text[at - 1 : at].isdigit() and rest[:1].isdigit():
         return scan.carry_on(at, end, "a decimal point")
