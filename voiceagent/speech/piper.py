@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -18,7 +17,7 @@ from piper.voice import AudioChunk, PiperVoice
 
 from voiceagent.config import Voice
 from voiceagent.core.committer import Commit, Kind
-from voiceagent.sound.pcm import Float32, to_int16
+from voiceagent.sound.pcm import Float32, Int16, to_int16
 from voiceagent.speech.alignment import align
 from voiceagent.speech.spoken import Spoken, SpokenWord, spoken_form
 from voiceagent.speech.synthesizer import Speech, SynthesisError, Word, no_sound
@@ -133,9 +132,13 @@ class PiperSynthesizer:
             at += len(samples)
         return (np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.float32)), groups
 
-    def _pause_after(self, commit: Commit) -> np.ndarray[Any, np.dtype[np.int16]]:
-        within = commit.kind is Kind.CLAUSE
-        pause_ms = self._profile.clause_pause_ms if within else self._profile.sentence_pause_ms
+    def _pause_after(self, commit: Commit) -> Int16:
+        pause_ms = self._profile.sentence_pause_ms
+        if commit.kind is Kind.CLAUSE:
+            pause_ms = self._profile.clause_pause_ms
+        elif commit.kind is Kind.END:
+            # Nothing follows: a pause would only delay the end of the turn.
+            pause_ms = 0
         return np.zeros(self.rate_hz * pause_ms // 1000, dtype=np.int16)
 
     def _words(

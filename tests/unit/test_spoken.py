@@ -1,0 +1,205 @@
+"""Spoken form: what is said for written English, and where each word comes from."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from voiceagent.speech.english.numbers import cardinal, number, ordinal, year
+from voiceagent.speech.spoken import spoken_form
+
+CASES = Path(__file__).parents[3] / "shared" / "cases" / "spoken_en.jsonl"
+
+SAID = {
+    # What the voice would otherwise split or mangle.
+    "Dr. Smith is here.": "Doctor Smith is here.",
+    "Mr. and Mrs. Jones": "Mister and Misses Jones",
+    "J. K. Rowling wrote it.": "JK Rowling wrote it.",
+    "See No. 5 there.": "See Number five there.",
+    "No. That is wrong.": "No. That is wrong.",
+    "The U.S. Army left.": "The US Army left.",
+    "He lives in the U.S.": "He lives in the US.",
+    "At 10 a.m. Monday.": "At ten AM Monday.",
+    "It ends at 3:30 p.m.": "It ends at three thirty PM.",
+    "It is 3 p.m. The bus left.": "It is three PM. The bus left.",
+    "Well... maybe.": "Well, maybe.",
+    "ok…fine": "ok, fine",
+    "Hmm...": "Hmm.",
+    "It costs $3.50.": "It costs three dollars fifty cents.",
+    "one—two": "one, two",
+    "yes -- no": "yes, no",
+    "a well-known fact": "a well-known fact",
+    "1. First thing": "one, First thing.",
+    "Great! 🎉👍🏽 Go.": "Great! Go.",
+    # Marks for the eye.
+    "This is **bold**, *italic* and `code`.": "This is bold, italic and code.",
+    "an open **mark": "an open mark",
+    "See [the docs](https://example.com/a_(b)).": "See the docs.",
+    "![a cat](cat.png) sleeps": "a cat sleeps",
+    "<b>Hello</b><br/>there": "Hello there",
+    "Tom &amp; Jerry": "Tom and Jerry",
+    "# Heading": "Heading.",
+    "- item": "item.",
+    "* item one!": "item one!",
+    "> quoted": "quoted",
+    "| Name | Age |\n|---|---|\n| Bob | 5 |": "Name, Age. Bob, five.",
+    "```python\nx = 1\n```": "",
+    "First line\n\nSecond line": "First line. Second line",
+    "snake_case stays": "snake case stays",
+    # Numbers.
+    "1,234": "one thousand two hundred thirty four",
+    "-2.05": "minus two point zero five",
+    "born in 1984": "born in nineteen eighty four",
+    "in 2005": "in two thousand five",
+    "the 1980s": "the nineteen eighties",
+    "2-5 lbs": "two to five pounds",
+    "1914–1918": "nineteen fourteen to nineteen eighteen",
+    "the 21st": "the twenty first",
+    "3/4 of it": "three quarters of it",
+    "2 1/2 cups": "two and a half cups",
+    "1½ cups": "one and a half cups",
+    "24/7": "twenty four seven",
+    "a 3:1 ratio": "a three to one ratio",
+    "5%": "five percent",
+    "2 + 2 = 4": "two plus two equals four",
+    "x² + y²": "x squared plus y squared",
+    "007": "zero zero seven",
+    "COVID-19": "COVID nineteen",
+    "A380": "A three hundred eighty",
+    # Money, measures, dates, times.
+    "$0.20": "twenty cents",
+    "$2.5 million": "two point five million dollars",
+    "$5-10": "five to ten dollars",
+    "€1": "one euro",
+    "£2.01": "two pounds one penny",
+    "5 €": "five euros",
+    "$20/mo": "twenty dollars per month",
+    "12kg": "twelve kilograms",
+    "60 mph": "sixty miles per hour",
+    "-5°C": "minus five degrees Celsius",
+    "5'10\"": "five feet ten inches",
+    "6 ft. tall": "six feet tall",
+    "Jan. 5, 2020": "January fifth, twenty twenty",
+    "5 May 2020": "the fifth of May twenty twenty",
+    "rule 15 may apply": "rule fifteen may apply",
+    "2024-12-25": "December twenty fifth twenty twenty four",
+    "12/25/2024": "December twenty fifth twenty twenty four",
+    "14:05": "fourteen oh five",
+    "9:00": "nine o'clock",
+    # Addresses and names.
+    "mail a.b@example.com.": "mail a dot b at example dot com.",
+    "www.example.org": "WWW dot example dot org",
+    "555-123-4567": "five five five, one two three, four five six seven",
+    "192.168.0.1": "one nine two dot one six eight dot zero dot one",
+    "Python 3.12": "Python three point twelve",
+    "v1.2.3": "version one point two point three",
+    "open config.py": "open config dot PY",
+    "World War II": "World War two",
+    "Henry VIII": "Henry the eighth",
+    "I am": "I am",
+    "on Main St. yesterday": "on Main Street yesterday",
+    "at St. Mary's": "at Saint Mary's",
+    "1428 Elm St.": "fourteen twenty eight Elm Street.",
+    "e.g. tea, etc.": "for example tea, et cetera.",
+    "R&D": "R and D",
+    "#1": "number one",
+    "it's 5 o'clock": "it's five o'clock",
+    "What?!": "What?",
+    "a (short) aside": "a, short, aside",
+}
+
+
+@pytest.mark.parametrize(("written", "said"), SAID.items())
+def test_said(written: str, said: str) -> None:
+    """Each written form has one spoken form."""
+    assert spoken_form(written).text == said
+
+
+@pytest.mark.parametrize("written", ["", "...", "🎉", "***", "— —", "!?", "---", "()"])
+def test_nothing_to_say(written: str) -> None:
+    """Without a letter or digit a segment is silent."""
+    assert spoken_form(written).silent
+
+
+def test_every_word_knows_its_source() -> None:
+    """Words of one written form share its span; marks around a word are not part of it."""
+    text = "It **costs** $3.50, or [less](http://x.org)."
+    spoken = spoken_form(text)
+    sources = {word.text: text[word.start : word.end] for word in spoken.words}
+    assert sources["It"] == "It"
+    assert sources["costs"] == "costs"
+    assert sources["three"] == sources["dollars"] == sources["fifty"] == "$3.50"
+    assert sources["less."] == "less](http://x.org)."
+    assert [word.text for word in spoken.words] == spoken.text.split()
+
+
+def test_other_languages_pass_through() -> None:
+    """Text of a language without rules only loses its marks."""
+    assert spoken_form("**Es** kostet 3 Euro.", language="de").text == "Es kostet 3 Euro."
+    assert spoken_form("三点钟。", language="zh").text == "三点钟。"
+
+
+def test_the_language_may_name_a_region() -> None:
+    """``en-US`` and ``en_GB`` are English."""
+    assert spoken_form("5", language="en-US").text == "five"
+    assert spoken_form("5", language="en_GB").text == "five"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0, "zero"),
+        (13, "thirteen"),
+        (40, "forty"),
+        (110, "one hundred ten"),
+        (1_000_001, "one million one"),
+        (10**18, " ".join(["one", *["zero"] * 18])),
+        (-7, "minus seven"),
+    ],
+)
+def test_cardinals(value: int, said: str) -> None:
+    """Counts of any size; what is too long to be named is said digit by digit."""
+    assert cardinal(value) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(1, "first"), (12, "twelfth"), (20, "twentieth"), (1000, "one thousandth")]
+)
+def test_ordinals(value: int, said: str) -> None:
+    """The last word of the count takes the ending."""
+    assert ordinal(value) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (1066, "ten sixty six"),
+        (1900, "nineteen hundred"),
+        (2000, "two thousand"),
+        (2010, "twenty ten"),
+        (1905, "nineteen oh five"),
+    ],
+)
+def test_years(value: int, said: str) -> None:
+    """Years are said by centuries."""
+    assert year(value) == said
+
+
+def test_written_numbers() -> None:
+    """Signs, thousands and decimals of a written number."""
+    assert number("−1,000.50") == "minus one thousand point five zero"
+
+
+def scored(text: str) -> str:
+    words = re.sub(r"[^\w\s]", " ", text.lower()).split()
+    return " ".join(word for word in words if word != "and")
+
+
+def test_the_share_of_public_cases_that_is_right() -> None:
+    """At least 92 % of the public cases, case and punctuation ignored and "and" optional."""
+    if not CASES.exists():
+        pytest.skip(f"{CASES} is not here")
+    cases = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
+    right = [scored(spoken_form(c["written"]).text) == scored(c["spoken"]) for c in cases]
+    assert sum(right) / len(right) >= 0.92
