@@ -80,7 +80,7 @@ class FileMouth(BaseInputTransport):
 
     async def cleanup(self) -> None:
         """Leaves nothing running."""
-        await super().cleanup()
+        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat's
         await self._stop_feeding()
 
     async def _stop_feeding(self) -> None:

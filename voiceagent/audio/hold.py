@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
+from pipecat.transports.base_transport import BaseTransport
 
 from voiceagent.audio.file import FileTransport
 from voiceagent.audio.timeline import EarTimeline
@@ -20,6 +21,7 @@ from voiceagent.session.pipeline import build_worker
 from voiceagent.session.playout import Playout
 from voiceagent.session.run import converse
 from voiceagent.sound.files import Sound
+from voiceagent.sound.onset import response_gaps
 from voiceagent.sound.pcm import Int16, to_float32, to_int16
 from voiceagent.sound.resample import resample
 from voiceagent.speech.turns import RATE_HZ
@@ -57,6 +59,11 @@ class Held:
         sides = [np.pad(side, (0, length - len(side))) for side in (mouth, self.ear)]
         return np.stack(sides, axis=1)
 
+    def gaps_ms(self) -> list[float]:
+        """The response gap of each answered turn, from the sound of both sides alone."""
+        mouth, ear = (to_float32(np.ascontiguousarray(side)) for side in self.both().T)
+        return [1000 * gap for gap in response_gaps(mouth, ear, self.rate_hz)]
+
 
 def make_conversation(config: Config, models: Models, *, fast: bool) -> Conversation:
     """A conversation as configured, with nothing said yet."""
@@ -86,11 +93,7 @@ async def hold(
         VoiceAgentError: the pipeline could not run, or nothing moved any more.
     """
     conversation = make_conversation(config, models, fast=manner.fast)
-    held = Held(minutes=Minutes(), rate_hz=conversation.playout.rate_hz)
-    for listener in (held.minutes, *listeners):
-        conversation.subscribe(listener)
-    clock = conversation.clock
-    timeline = EarTimeline(clock=clock, rate_hz=held.rate_hz)
+    clock, timeline = conversation.clock, _timeline(conversation)
     transport = FileTransport(
         sound,
         conversation=conversation,
@@ -102,17 +105,101 @@ async def hold(
         timeline=timeline,
         waits=manner.waits,
     )
-    worker = build_worker(
-        conversation, models, transport=transport, language=config.persona.language
-    )
     stopped = stopped or asyncio.Event()
-    await converse(
+    minutes = await _run(
         conversation,
-        worker,
-        greeting=config.persona.greeting if manner.greets else "",
+        models,
+        config,
+        transport=transport,
+        greets=manner.greets,
+        listeners=listeners,
         ended=transport.mouth.ended,
         stopped=stopped,
     )
-    held.mouth, held.ear = transport.mouth.pcm(), timeline.pcm()
-    held.duration_s, held.stopped = clock.now_s(), stopped.is_set()
-    return held
+    return _held(conversation, minutes, transport.mouth.pcm(), timeline, stopped=stopped)
+
+
+async def hold_live(
+    models: Models,
+    config: Config,
+    *,
+    manner: Manner,
+    listeners: Iterable[Listener] = (),
+    stopped: asyncio.Event,
+    devices: tuple[str | None, str | None] = (None, None),
+) -> Held:
+    """Talks over the sound card until ``stopped``.
+
+    Raises:
+        SoundCardError: there is no usable card, or it went away.
+        VoiceAgentError: the pipeline could not run, or nothing moved any more.
+    """
+    from voiceagent.audio.sound_card import SoundCardError, SoundCardTransport
+
+    conversation = make_conversation(config, models, fast=False)
+    timeline = _timeline(conversation)
+    transport = SoundCardTransport(conversation, timeline=timeline, devices=devices)
+    try:
+        minutes = await _run(
+            conversation,
+            models,
+            config,
+            transport=transport,
+            greets=manner.greets,
+            listeners=listeners,
+            ended=transport.mouth.lost,
+            stopped=stopped,
+        )
+    finally:
+        transport.close()
+    if transport.mouth.lost.is_set():
+        raise SoundCardError("the sound card went away; voiceagent doctor lists what is there")
+    return _held(conversation, minutes, transport.mouth.pcm(), timeline, stopped=stopped)
+
+
+async def _run(
+    conversation: Conversation,
+    models: Models,
+    config: Config,
+    *,
+    transport: BaseTransport,
+    greets: bool,
+    listeners: Iterable[Listener],
+    ended: asyncio.Event,
+    stopped: asyncio.Event,
+) -> Minutes:
+    """One conversation over any transport."""
+    minutes = Minutes()
+    conversation.subscribe(minutes)
+    for listener in listeners:
+        conversation.subscribe(listener)
+    await converse(
+        conversation,
+        build_worker(conversation, models, transport=transport, language=config.persona.language),
+        greeting=config.persona.greeting if greets else "",
+        ended=ended,
+        stopped=stopped,
+    )
+    return minutes
+
+
+def _timeline(conversation: Conversation) -> EarTimeline:
+    return EarTimeline(clock=conversation.clock, rate_hz=conversation.playout.rate_hz)
+
+
+def _held(
+    conversation: Conversation,
+    minutes: Minutes,
+    mouth: Int16,
+    timeline: EarTimeline,
+    *,
+    stopped: asyncio.Event,
+) -> Held:
+    return Held(
+        minutes=minutes,
+        mouth=mouth,
+        ear=timeline.pcm(),
+        rate_hz=timeline.rate_hz,
+        duration_s=conversation.clock.now_s(),
+        stopped=stopped.is_set(),
+    )

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import secrets
+import statistics
 import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -124,13 +125,10 @@ def write_sound(arguments: argparse.Namespace, held: "Held") -> None:
 
 def finish(arguments: argparse.Namespace, held: "Held") -> int:
     """Writes the report and the last line."""
-    summary = held.minutes.summary() | {
-        "response_gap_ms": None,
-        "duration_s": round(held.duration_s, 3),
-    }
+    summary = held.minutes.summary() | {"duration_s": round(held.duration_s, 3)}
     gaps = [] if arguments.fast else held.gaps_ms()
-    summary["response_gaps_ms"] = gaps
-    summary["response_gap_ms"] = _first(gaps)
+    summary["response_gaps_ms"] = [round(gap, 1) for gap in gaps]
+    summary["response_gap_ms"] = round(statistics.median(gaps), 1) if gaps else None
     summary |= {
         "wav": _name(arguments.out),
         "record": _name(arguments.record),
@@ -146,10 +144,6 @@ def finish(arguments: argparse.Namespace, held: "Held") -> int:
     else:
         print(_closing_line(summary))
     return 0
-
-
-def _first(gaps: list[float | None]) -> float | None:
-    return next((gap for gap in gaps if gap is not None), None)
 
 
 def _name(path: Path | None) -> str | None:

@@ -15,6 +15,7 @@ from voiceagent.core.errors import VoiceAgentError
 
 if TYPE_CHECKING:
     from voiceagent.audio.hold import Held
+    from voiceagent.session.happenings import Listener
     from voiceagent.session.models import Models
     from voiceagent.session.trace_file import TraceFile
     from voiceagent.sound.files import Sound
@@ -46,9 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--mic", action="store_true", help="talk over the sound card")
     files = parser.add_argument_group("files")
     files.add_argument("--out", type=Path, metavar="WAV", help="the agent's voice, as it was heard")
-    files.add_argument(
-        "--record", type=Path, metavar="WAV", help="user left, agent right"
-    )
+    files.add_argument("--record", type=Path, metavar="WAV", help="user left, agent right")
     files.add_argument("--trace", type=Path, metavar="JSONL", help="everything that happened")
     files.add_argument("--redact", action="store_true", help="keep words out of the trace")
     files.add_argument("--report", type=Path, metavar="HTML", help="a page about the conversation")
@@ -177,7 +176,7 @@ async def _hold(
     )
     with open_terminal() as terminal:
         screen = output.Screen(terminal)
-        listeners = [screen, trace] if trace is not None else [screen]
+        listeners: list[Listener] = [screen] if trace is None else [screen, trace]
         drawing = asyncio.create_task(_draw(screen), name="draw")
         try:
             if sound is None:

@@ -23,7 +23,7 @@ from pipecat.services.settings import LLMSettings
 
 from voiceagent.core.committer import Commit
 from voiceagent.core.events import Draft, EndReason, Finish, Rollback, Verify
-from voiceagent.core.history import Message
+from voiceagent.core.history import Message, Role
 from voiceagent.session.conversation import Conversation
 from voiceagent.session.frames import SayFrame
 from voiceagent.session.happenings import Happening, RoundHappened, SpeechHappened
@@ -169,9 +169,10 @@ class ReplyService(LLMService[Any]):
 def _messages(frame: LLMContextFrame) -> tuple[Message, ...]:
     """The context's messages; ours are plain text, others' parts of other kinds are left out."""
     return tuple(
-        Message(role=message["role"], content=message["content"])
+        Message(role=Role(message["role"]), content=content)
         for message in frame.context.get_messages()
-        if isinstance(message, dict) and isinstance(message.get("content"), str)
+        if isinstance(message, dict) and message.get("role") in tuple(Role)
+        if isinstance(content := message.get("content"), str)
     )
 
 

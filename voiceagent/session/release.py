@@ -85,7 +85,7 @@ class ReleaseGate(FrameProcessor):
 
     async def cleanup(self) -> None:
         """Ends the pump at teardown."""
-        await super().cleanup()
+        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat's
         await self._stop()
 
     async def _stop(self) -> None:

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
+from typing import Any
 
 from pipecat.frames.frames import EndFrame
 from pipecat.pipeline.worker import PipelineWorker
@@ -65,7 +67,7 @@ async def converse(
 
 
 async def _finish(
-    runner: WorkerRunner, running: "asyncio.Task[None]", waits: "list[asyncio.Task[object]]"
+    runner: WorkerRunner, running: "asyncio.Task[None]", waits: "Sequence[asyncio.Task[Any]]"
 ) -> None:
     """Leaves no task behind."""
     if not running.done():

@@ -32,6 +32,7 @@ from voiceagent.session.turn_taking import (
     Dropped,
     Ended,
     Interrupt,
+    Judge,
     Pause,
     Resume,
     TurnTaking,
@@ -74,7 +75,8 @@ class UserTurns(FrameProcessor):
         self._at_ms = 0
         self._began_ms = 0
         self._utterances = 0
-        self._judging: asyncio.Task[None] | None = None
+        self._judgements = 0
+        self._judging: set[asyncio.Task[None]] = set()
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Takes what the user's side says; lets everything else pass."""
@@ -102,7 +104,7 @@ class UserTurns(FrameProcessor):
 
     async def cleanup(self) -> None:
         """Leaves nothing running."""
-        await super().cleanup()
+        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat's
         await self._stop_judging()
 
     # The user's sound -------------------------------------------------------------------------
@@ -124,10 +126,9 @@ class UserTurns(FrameProcessor):
 
     def _offset(self) -> None:
         self._taking.offset(at_ms=self._at_ms)
-        self._judging = self.create_task(self._judge(self._utterances), "end of turn")
 
-    async def _judge(self, utterance: int) -> None:
-        self._conversation.begin("end of turn")
+    async def _judge(self, utterance: int, *, work: str) -> None:
+        self._conversation.begin(work)
         try:
             complete = await self._end_of_turn.is_complete(self._turn_sound())
         except VoiceAgentError as error:
@@ -135,7 +136,7 @@ class UserTurns(FrameProcessor):
             self._conversation.trouble(str(error))
             complete = False
         finally:
-            self._conversation.done("end of turn")
+            self._conversation.done(work)
         if utterance == self._utterances:
             self._taking.judged(complete=complete)
             await self._act()
@@ -149,8 +150,7 @@ class UserTurns(FrameProcessor):
         return to_float32(pcm[len(pcm) - len(pcm) * length_ms // self._sound_ms :])
 
     async def _stop_judging(self) -> None:
-        if self._judging is not None:
-            task, self._judging = self._judging, None
+        for task in list(self._judging):
             await self.cancel_task(task)
 
     # What follows -----------------------------------------------------------------------------
@@ -171,13 +171,20 @@ class UserTurns(FrameProcessor):
             case Pause():
                 self._conversation.pause()
                 await self.push_frame(PauseFrame())
+            case Judge():
+                self._judgements += 1
+                task = self.create_task(
+                    self._judge(self._utterances, work=f"end of turn {self._judgements}")
+                )
+                self._judging.add(task)
+                task.add_done_callback(self._judging.discard)
             case Resume():
                 self._conversation.turn_dropped("backchannel")
                 self._conversation.resume()
                 await self.push_frame(ResumeFrame())
             case Interrupt():
                 self._conversation.interrupt()
-                await self.broadcast_interruption()
+                await self.broadcast_interruption()  # type: ignore[no-untyped-call]  # pipecat's
             case Ended(text):
                 await self.broadcast_frame(UserStoppedSpeakingFrame)
                 await self._ask(text)
