@@ -128,13 +128,15 @@ class _Shown:
     since: list[tuple[int, float]] = field(default_factory=list)
     """Position and time of each append that still stands, in order."""
 
-    def oldest_s(self, position: int) -> float:
-        """Since when the text from ``position`` on has been shown: since its first append."""
-        return [at_s for at, at_s in self.since if at <= position][-1]
-
-    def cut(self, to: int) -> None:
+    def cut(self, to: int, *, at_s: float) -> float:
+        """Cuts the text at ``to``; returns since when the oldest of what goes has been shown."""
+        while self.since and self.since[-1][0] > to:
+            self.since.pop()
+        oldest_s = self.since[-1][1] if self.since else at_s
+        if self.since and self.since[-1][0] == to:
+            self.since.pop()
         self.text = self.text[:to]
-        self.since = [(at, at_s) for at, at_s in self.since if at < to]
+        return oldest_s
 
 
 class ChurnMeter:
@@ -174,8 +176,7 @@ class ChurnMeter:
     def _retract(self, frame: RollbackFrame | VoidFrame, *, to: int, at_s: float) -> None:
         shown = self._shown[frame.reply]
         retracted = shown.text[to:]
-        oldest_s = shown.oldest_s(to) if retracted else at_s
-        shown.cut(to)
+        oldest_s = shown.cut(to, at_s=at_s)
         self._retractions.append(
             Retraction(
                 reply=frame.reply,
