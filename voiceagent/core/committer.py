@@ -218,7 +218,7 @@ class Committer:
         start, self._start = self._start, boundary.position
         text = self._scanner.take(boundary.position)
         deaf = not boundary.ear and (self._policy.for_ear or boundary.kind is Kind.SILENT)
-        silent = deaf or not _SPEAKABLE.search(text)
+        silent = deaf or (self._policy.for_ear and not _SPEAKABLE.search(text))
         if self._explain and boundary.kind is Kind.CLAUSE:
             self._decisions.append(Decision(boundary.position, "", True, boundary.reason))
         commit = Commit(

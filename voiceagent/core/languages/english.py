@@ -34,7 +34,7 @@ ENGLISH = {
         Recently Don Didn Isn Doesn Can't Won Don't Didn't Isn't Doesn't Won't
         """,
     "designators": """
-        option options plan vitamin type grade letter section group team class hepatitis appendix
+        a an option options plan vitamin type grade letter section group team class hepatitis appendix
         exhibit part point step gate terminal platform building block row answer choice figure table
         unit zone room level phase schedule category company version hall wing line side case drug
         column item question track variant scenario page key note string influenza bus

@@ -7,7 +7,7 @@ ROMANCE: dict[str, dict[str, str]] = {
             av.J vs Gal Cdt Cne Col
             """,
         "maybe": """
-            etc Cie cie Ltd boul av janv févr avr juil sept oct nov déc hab J.-C apr.J.-C
+            Cie cie Ltd boul av janv févr avr juil sept oct nov déc hab J.-C apr.J.-C
             """,
         "numbered": "no No n° N° art chap fig p pp vol tél Tél éd réf",
         "openers": """
@@ -33,7 +33,7 @@ ROMANCE: dict[str, dict[str, str]] = {
             Hnos Univ aprox Mt
             """,
         "maybe": """
-            UU OO AA etc Cía cía S.A EE.UU ee.uu a.C d.C Ltda Ene Feb Mar Abr May Jun Jul Ago Sep Sept Oct
+            UU OO AA Cía cía S.A EE.UU ee.uu a.C d.C Ltda Ene Feb Mar Abr May Jun Jul Ago Sep Sept Oct
             Nov Dic Lun Mié Jue Vie Sáb Dom
             """,
         "numbered": """
@@ -78,12 +78,12 @@ ROMANCE: dict[str, dict[str, str]] = {
     },
     "it": {
         "never": """
-            Sig Sigg Sigra Sig.ra Sig.na Sigg.ri Dott Dott.ssa Dr Prof Prof.ssa Avv Ing Arch Geom
+            dott sig avv prof Sig Sigg Sigra Sig.ra Sig.na Sigg.ri Dott Dott.ssa Dr Prof Prof.ssa Avv Ing Arch Geom
             Rag On Sen Gen Col Cap Ten Mons Don S ad es p.es ecc.ti cfr Cfr Egr Gent.ma Spett
             Spett.le meteor idraul econ
             """,
         "maybe": """
-            ecc etc Set Ott Gen Feb Mar Apr Mag Giu Lug Ago Nov Dic S.p.A S.r.l a.C d.C
+            Set Ott Gen Feb Mar Apr Mag Giu Lug Ago Nov Dic S.p.A S.r.l a.C d.C
             """,
         "numbered": "n N nn art Art cap pag pagg vol tel Tel fig Fig num",
         "openers": """

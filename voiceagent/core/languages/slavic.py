@@ -7,7 +7,7 @@ SLAVIC: dict[str, dict[str, str]] = {
             Св см ср напр т.е т.н т.к и.о вкл пос дер обл р-н стр-во корп т
             """,
         "maybe": """
-            г гг в вв т.д т.п др пр руб коп тыс млн млрд н.э до.н.э кв куб м см км кг ч мин сек дол
+            г гг в вв др пр н.э до.н.э кв куб м см км кг ч мин сек дол
             долл т.г г.р
             """,
         "numbered": "№ п пп ст гл рис табл стр с д кв Кв тел Тел оф т ул Ул",
@@ -44,7 +44,7 @@ SLAVIC: dict[str, dict[str, str]] = {
             prof Prof dr Dr hab inż mgr lek płk gen kpt por ks św Św bł p Pan ul al pl os im np tzn
             tzw m.in itp.ch ok wg zob rys ang łac niem tj
             """,
-        "maybe": "itd itp r w godz tys mln mld zł Sp z.o.o S.A n.e p.n.e",
+        "maybe": "r w godz tys mln mld zł Sp z.o.o S.A n.e p.n.e",
         "numbered": "nr Nr art Art str rozdz tom poz tel Tel godz ust pkt",
         "openers": """
             Ja Ty On Ona Ono My Wy Oni One To Ten Ta Te Ci Tam Tu Tutaj Co Kto Gdzie Kiedy Dlaczego

@@ -22,6 +22,8 @@ def mark(scan: Scan, at: int) -> bool:
     gap_end = scan.gap_end(end)
     if scan.short_of(gap_end, end):
         return False
+    if gap_end - end >= LONGEST_RUN:
+        return scan.carry_on(at, end, "a wide gap follows")
     reason = _keeps_together(scan, at, text[gap_end : gap_end + REST])
     if reason is None:
         return False
@@ -78,8 +80,10 @@ def dash(scan: Scan, at: int) -> bool:
     end = at + 1
     while end < len(text) and text[end] in ch.DASHES:
         end += 1
+    if end - at > LONGEST_RUN:
+        return scan.advance(end - 1)
     if end == len(text) and not scan.ended:
-        return end - at > LONGEST_RUN and scan.advance(end - 1)
+        return False
     before, after = text[at - 1 : at], text[end : end + 1]
     blanks = before in ch.BLANK_OR_NOTHING and after in ch.BLANK_OR_NOTHING
     if text[at] == "–" and not blanks:
@@ -98,8 +102,10 @@ def star(scan: Scan, at: int) -> bool:
     end = at + 1
     while end < len(text) and text[end] == "*":
         end += 1
+    if end - at > LONGEST_RUN:
+        return scan.advance(end - 1)
     if end == len(text) and not scan.ended:
-        return end - at > LONGEST_RUN and scan.advance(end - 1)
+        return False
     run, before, after = text[at:end], text[at - 1 : at], text[end : end + 1]
     if scan.emphasis and at - scan.emphasis_from < LONGEST_EMPHASIS:
         if run == scan.emphasis and before not in ch.BLANK_OR_NOTHING:

@@ -1,6 +1,7 @@
 """Where to cut a segment that grows long without a mark: at a blank that is heard least.
 
-Never inside a number, a date, a name or a span, never after a word that leans on the next one.
+Never inside a number, a date, a name or a span, never after a word that leans on the next one; best
+of all before a word that begins a phrase ("and", "because", "in").
 """
 
 import re
@@ -9,8 +10,11 @@ from collections.abc import Callable
 from voiceagent.core.languages import Language
 from voiceagent.core.scan.characters import WIDE, weight
 
-_JOIN = re.compile(r"(\S+)(\s+)(?=(\S+))")
+_JOIN = re.compile(r"(\S+)\s(?=(\S))")
 _PLAIN_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*[,;:]?")
+_NEXT_WORD = re.compile(r"[^\W\d_]+(?=\s)")
+_LEANS_BACK = "、的了着过吧呢吗はがをにでとも"
+"""After these a pause is heard least: the Chinese enumeration comma and particles."""
 
 
 def break_point(
@@ -24,6 +28,9 @@ def break_point(
 ) -> int | None:
     """The index of the last good place to cut, or None.
 
+    Only the characters up to the one that makes the text longer than ``most`` are looked at, so the
+    answer does not depend on how much more of it there is.
+
     Args:
         text: the segment so far; longer than ``most``.
         most: greatest length of the part before the cut, in Latin characters.
@@ -33,40 +40,42 @@ def break_point(
         keeps_together: whether an index lies inside a span.
     """
     limit = _index_of_weight(text, most)
-    floor = _index_of_weight(text, least)
-    best = None
-    for join in _JOIN.finditer(text, 0, min(len(text), limit + 64)):
+    floor = max(1, _index_of_weight(text, least))
+    seen = text[: limit + 1]
+    best: int | None = None
+    phrase: int | None = None
+    for join in _JOIN.finditer(seen):
         at = join.end(1)
-        if at > limit:
-            break
-        good = _separable(join.group(1), join.group(3), relaxed=relaxed, language=language)
-        if at >= floor and good and not keeps_together(at):
+        if at < floor or keeps_together(at):
+            continue
+        if _separable(join.group(1), join.group(2), relaxed=relaxed, language=language):
             best = at
-    if best is None:
-        best = _between_wide(text, floor, limit, relaxed, keeps_together)
-    return best
+            following = _NEXT_WORD.match(seen, at + 1)
+            if following and following.group() in language.function_words:
+                phrase = at
+    if phrase is not None or best is not None:
+        return phrase if phrase is not None else best
+    return _between_wide(seen, floor, relaxed=relaxed, keeps_together=keeps_together)
 
 
 def _separable(left: str, right: str, *, relaxed: bool, language: Language) -> bool:
-    if not _PLAIN_WORD.fullmatch(left) or not right[0].isalpha():
+    if not _PLAIN_WORD.fullmatch(left) or not right.isalpha():
         return False
-    if left[0].isupper() and right[0].isupper():
-        return False
+    if left[0].isupper() and right.isupper():
+        return False  # a name
     return relaxed or left.lower() not in language.function_words
 
 
 def _between_wide(
-    text: str, floor: int, limit: int, relaxed: bool, keeps_together: Callable[[int], bool]
+    seen: str, floor: int, *, relaxed: bool, keeps_together: Callable[[int], bool]
 ) -> int | None:
-    for at in range(min(limit, len(text) - 1), max(0, floor - 1), -1):
-        both = WIDE.match(text[at - 1]) and WIDE.match(text[at]) and text[at].isalpha()
-        if both and (relaxed or text[at - 1] in _LEANS_BACK) and not keeps_together(at):
+    for at in range(len(seen) - 1, floor - 1, -1):
+        left, right = seen[at - 1], seen[at]
+        if not (WIDE.match(left) and WIDE.match(right) and right.isalpha()):
+            continue
+        if (relaxed or left in _LEANS_BACK) and not keeps_together(at):
             return at
     return None
-
-
-_LEANS_BACK = "、的了着过吧呢吗はがをにでとも"
-"""After these a pause is heard least: the Chinese enumeration comma and particles."""
 
 
 def _index_of_weight(text: str, most: int) -> int:

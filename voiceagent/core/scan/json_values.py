@@ -32,6 +32,7 @@ class Json:
         self._expected = VALUE
         self._may_close = False  # right after an opening bracket, its closing one may follow
         self._in_string = False
+        self._broken_at = 0  # position of what no string holds
         self._parts: list[Part] = []
 
     def advance(self, text: str, at: int, *, base: int, ended: bool) -> tuple[int, Progress]:
@@ -48,7 +49,7 @@ class Json:
             if end == WAIT:
                 break
             if end == NONE:
-                return at, Progress.BROKEN
+                return max(at, self._broken_at - base), Progress.BROKEN
             at = end
             if not self._open:
                 self._parts.pop()  # the whole is no part of itself
@@ -109,6 +110,7 @@ class Json:
                 self._complete(at + 1, base)
                 return at + 1
             if text[at] != "\\":
+                self._broken_at = base + at
                 return NONE
             if at + 1 == len(text):
                 return at if at > begin else WAIT

@@ -71,7 +71,7 @@ def _open_block_line(scan: Scan, begin: int) -> bool:
 def _open_text_line(scan: Scan, begin: int, newlines: int) -> bool:
     marker = _MARKER.match(scan.text, begin)
     if newlines and not scan.paragraph_ended:
-        if marker or scan.stands_alone:
+        if marker or (scan.stands_alone and not _continues_item(scan, begin)):
             _end_line(scan, "a line that stands for itself")
         elif _is_wrapped(scan, begin):
             scan.found.append(Boundary(scan.base + scan.gap, Kind.CLAUSE, "a wrapped line"))
@@ -80,6 +80,12 @@ def _open_text_line(scan: Scan, begin: int, newlines: int) -> bool:
     scan.stands_alone = marker is not None
     scan.line_opens = False
     return scan.advance(marker.end() if marker and marker.group("rule") else begin)
+
+
+def _continues_item(scan: Scan, begin: int) -> bool:
+    """Whether an indented line goes on with the list item before it."""
+    indented = scan.text[begin - 1 : begin] in ch.BLANKS
+    return indented and scan.text[begin].islower()
 
 
 def _is_wrapped(scan: Scan, begin: int) -> bool:

@@ -92,10 +92,10 @@ def _closed_by(text: str, at: int, skip: int, closer: str, *, ended: bool) -> in
 
 # Tags
 
-_NAME = re.compile(r"<(/?)([A-Za-z][\w:.-]{0,31})")
-_NAME_BEGINS = re.compile(r"<(?:/?(?:[A-Za-z][\w:.-]{0,31})?|!-{0,2})")
+_NAME = re.compile(r"<(/?)([A-Za-z][\w:-]{0,31})(?=[\s/>=])")
+_NAME_BEGINS = re.compile(r"<(?:/?(?:[A-Za-z][\w:-]{0,31})?|!-?)")
 _ATTRIBUTES = re.compile(r"""(?:[^<>"'\n\r]|"[^"\n\r]*"|'[^'\n\r]*')*""")
-_AUTOLINK = re.compile(r"<(?:https?|mailto|ftp|tel):[^\s<>]*>")
+_AUTOLINK = re.compile(r"<(?:https?|mailto|ftp|tel):[^\s<>]{0,300}(>?)")
 VOID = frozenset("br hr img wbr break mark speed volume emotion pause sound sfx bookmark".split())
 PAIRS = frozenset(
     """
@@ -108,9 +108,11 @@ PAIRS = frozenset(
 
 def tag_end(text: str, at: int, *, ended: bool) -> int:
     """A tag, or a whole short element ("<spell>ann.lee@example.com</spell>")."""
-    autolink = _AUTOLINK.match(text, at)
-    if autolink:
+    autolink = _AUTOLINK.match(text, at, at + LONGEST_SPAN)
+    if autolink and autolink.group(1):
         return autolink.end()
+    if autolink:
+        return _open_end(text, at, autolink.end(), ended=ended)
     name = _NAME.match(text, at)
     if name is None:
         begins = _NAME_BEGINS.fullmatch(text, at)
@@ -118,7 +120,7 @@ def tag_end(text: str, at: int, *, ended: bool) -> int:
     limit = _line_end(text, at)
     attributes = _ATTRIBUTES.match(text, name.end(), limit)
     close = attributes.end() if attributes else name.end()
-    if close == limit:
+    if close == limit or text[close] in "\"'":
         return _open_end(text, at, limit, ended=ended)
     if text[close] != ">":
         return NONE

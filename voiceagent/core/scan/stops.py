@@ -7,6 +7,7 @@ from voiceagent.core.scan.sentence import Stop, judge
 from voiceagent.core.scan.spans import NONE, WAIT, void_tag_end
 from voiceagent.core.scan.state import LONGEST_RUN, LONGEST_TITLE, REST, Scan
 
+_SOFT_STOPS = frozenset(ch.SOFT_STOPS)
 _CARRIES_ON = tuple("，,、；;：:")
 _NO_PARTICLE = (
     "でも|では|だが|だから|だけど|もう|もし|もっと|もちろん|とても|とにかく|とりあえず"
@@ -22,11 +23,16 @@ def stop(scan: Scan, at: int) -> bool:
     match = ch.STOPS.match(text, at)
     assert match is not None  # the caller saw a stop
     end = match.end()
+    if end - at > LONGEST_RUN:
+        return scan.advance(end - 1)  # the last one decides like all of them
     if end == len(text) and not scan.ended:
-        return end - at > LONGEST_RUN and scan.advance(end - 1)
+        return False
+    if scan.opens_unit(at):
+        return scan.carry_on(at, end, "nothing stands before it")
     if text[at] in ch.HARD_STOPS or text[end - 1] in ch.HARD_STOPS:
         return _hard_stop(scan, at, end)
-    if text[at] == "." and end == at + 1 and text.startswith(" .", end):
+    single = text[at] == "." and end == at + 1 and text[at - 1 : at] not in _SOFT_STOPS
+    if single and text.startswith(" .", end):
         return _spaced_dots(scan, at)
     return soft_stop(scan, at, end)
 
@@ -74,8 +80,8 @@ def _spaced_dots(scan: Scan, at: int) -> bool:
         return soft_stop(scan, at, at + 1)
     end = match.end()
     rest = text[end : end + 2]
-    if not scan.ended and (len(rest) < 2 and rest in ("", " ")):
-        return end - at > LONGEST_RUN and scan.advance(end - 1)
+    if not scan.ended and rest in ("", " "):
+        return False
     if rest[:1].isalnum():  # " .NET", " .5": the last dot opens a word
         end = at + 1 if end == at + 3 else end - 2
     dots, attached = (end - at + 1) // 2, text[at - 1 : at] not in ch.BLANK_OR_NOTHING
@@ -154,6 +160,8 @@ def _decide(scan: Scan, found: Stop, at: int, end: int, gap_end: int) -> bool:
         return scan.cut_sentence(at, end, "a stop at the end of a line")
     if found.run == "." and _is_next_item(scan, found, at):
         return _cut_item(scan, at, end, at - len(found.word))
+    if found.closed.startswith("]") and text[at - 1 : at] == "[":
+        return scan.carry_on(at, end, "an omission in brackets")
     verdict = judge(found, scan.language)
     if verdict is None:
         return False
