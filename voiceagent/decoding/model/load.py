@@ -1,17 +1,29 @@
 """From a file of the manifest to a model that is ready to run."""
 
+import logging
+from pathlib import Path
+
 import torch
 
 from voiceagent.decoding.gguf import read_gguf
+from voiceagent.decoding.kernels.build import NoCompiler, built
+from voiceagent.decoding.kernels.native import Kernels
 from voiceagent.decoding.model.dense import DenseModel
+from voiceagent.decoding.model.lean import LeanModel
+from voiceagent.decoding.model.packing import FORMAT_VERSION, PackedFile, pack
 from voiceagent.decoding.model.protocol import CausalModel
 from voiceagent.decoding.model.shape import read_shape
 from voiceagent.weights.manifest import File
 from voiceagent.weights.store import Store
 
+logger = logging.getLogger(__name__)
+
 
 def load_model(store: Store, file: File, *, threads: int = 2, device: str = "cpu") -> CausalModel:
     """The Llama-family model in the GGUF file ``file``.
+
+    On the CPU its weights stay packed and our kernels run it; where they cannot be built (no C++
+    compiler), a warning says so and the model runs unpacked on torch's own operations.
 
     Args:
         store: where the file lies and what is made from it is kept.
@@ -23,10 +35,27 @@ def load_model(store: Store, file: File, *, threads: int = 2, device: str = "cpu
         MissingWeights, DamagedWeights: see `Store.path`.
         GgufError: the file is damaged, or of a kind that is not supported.
     """
-    path = store.path(file)
-    gguf = read_gguf(path)
-    shape = read_shape(gguf)
-    if device == "cpu":
-        torch.set_num_threads(threads)
-    dtype = torch.float32 if device == "cpu" else torch.bfloat16
-    return DenseModel(gguf, shape, device=device, dtype=dtype)
+    if device != "cpu":
+        return load_dense(store, file, device=device, dtype=torch.bfloat16)
+    try:
+        kernels = Kernels(built(store))
+    except NoCompiler as error:
+        logger.warning("the model runs unpacked and several times slower: %s", error)
+        return load_dense(store, file, device=device, dtype=torch.float32)
+    return load_lean(store, file, kernels=kernels, threads=threads)
+
+
+def load_lean(store: Store, file: File, *, kernels: Kernels, threads: int) -> LeanModel:
+    """The packed model on ``kernels``; packed at the first use (seconds), mapped afterwards."""
+
+    def build(folder: Path) -> None:
+        pack(store.path(file), folder, kernels=kernels, threads=threads)
+
+    folder = store.derived("packed", of=[store.digest(file)], version=FORMAT_VERSION, build=build)
+    return LeanModel(PackedFile.open(folder), kernels, threads=threads)
+
+
+def load_dense(store: Store, file: File, *, device: str, dtype: torch.dtype) -> DenseModel:
+    """The same model unpacked, in plain torch operations."""
+    gguf = read_gguf(store.path(file))
+    return DenseModel(gguf, read_shape(gguf), device=device, dtype=dtype)

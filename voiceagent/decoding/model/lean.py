@@ -1,0 +1,157 @@
+"""The lean decoder on the CPU: packed weights, one native call per forward pass.
+
+What a row comes out as does not depend on how many rows came with it, nor on how a prompt was cut:
+verification and plain decoding agree bit for bit.
+"""
+
+import ctypes
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from voiceagent.decoding.gguf import BlockType
+from voiceagent.decoding.kernels import native
+from voiceagent.decoding.kernels.native import Kernels
+from voiceagent.decoding.kv_cache import KVCache, TensorCache
+from voiceagent.decoding.model.dense import check_capacity, check_tokens
+from voiceagent.decoding.model.packing import PackedFile
+
+
+class LeanModel:
+    """A Llama-family decoder over packed weights; see `CausalModel`.
+
+    Not for two threads at once: it has one set of buffers.
+    """
+
+    def __init__(self, packed: PackedFile, kernels: Kernels, *, threads: int) -> None:
+        self.shape = packed.shape
+        self.threads = threads
+        self._packed, self._kernels = packed, kernels
+        self._layers = (native.Layer * self.shape.layers)(
+            *(self._layer(index) for index in range(self.shape.layers))
+        )
+        self._model = self._describe()
+        self._scratch = kernels.new_scratch()
+        self._hidden = torch.empty(0, self.shape.hidden_size)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_scratch"):
+            self._kernels.delete_scratch(self._scratch)
+
+    @property
+    def vocabulary_size(self) -> int:
+        return self.shape.vocabulary_size
+
+    @property
+    def hidden_size(self) -> int:
+        return self.shape.hidden_size
+
+    @property
+    def context_length(self) -> int:
+        return self.shape.context_length
+
+    @property
+    def last_hidden(self) -> Tensor:
+        return self._hidden
+
+    def new_cache(self, capacity: int) -> KVCache:
+        check_capacity(capacity, self.context_length)
+        return TensorCache(
+            capacity,
+            layers=self.shape.layers,
+            kv_heads=self.shape.kv_heads,
+            head_size=self.shape.head_size,
+            dtype=torch.float16,
+            device=torch.device("cpu"),
+        )
+
+    def forward(self, tokens: Tensor, cache: KVCache, *, last_only: bool = False) -> Tensor:
+        logits = self.forward_many([(tokens, cache)], last_only=last_only)
+        return logits
+
+    def forward_many(
+        self, blocks: Sequence[tuple[Tensor, KVCache]], *, last_only: bool = False
+    ) -> Tensor:
+        """Blocks of several conversations in one pass over the weights.
+
+        Args:
+            blocks: tokens and cache of each; no cache twice.
+            last_only: score only the last row of the last block.
+
+        Returns:
+            Logits of all rows, block after block, as `forward`.
+
+        Raises:
+            CacheFull: a block does not fit; no cache was changed.
+        """
+        places = []
+        for tokens, cache in blocks:
+            places += self._places(tokens, cache)
+        joint = torch.cat([tokens for tokens, _ in blocks]).contiguous()
+        if int(joint.min()) < 0 or int(joint.max()) >= self.vocabulary_size:
+            raise ValueError(f"tokens must be in [0, {self.vocabulary_size})")
+        logits, self._hidden = self._kernels.forward(
+            self._model,
+            self._scratch,
+            joint,
+            places,
+            scored_from=len(joint) - 1 if last_only else 0,
+            threads=self.threads,
+        )
+        for tokens, cache in blocks:
+            cache.advance(len(tokens))
+        return logits
+
+    def _places(self, tokens: Tensor, cache: KVCache) -> list[tuple[Tensor, Tensor, int, int]]:
+        if not isinstance(cache, TensorCache):
+            raise TypeError("the cache was made by another kind of model")
+        check_tokens(tokens)
+        start = cache.room_for(len(tokens))
+        return [
+            (cache.keys, cache.values, cache.capacity, start + row) for row in range(len(tokens))
+        ]
+
+    def _describe(self) -> native.Model:
+        shape, packed = self.shape, self._packed
+        head = "head" if "head.0" in packed.entries else "embedding"
+        return native.Model(
+            shape.layers,
+            shape.hidden_size,
+            shape.heads,
+            shape.kv_heads,
+            shape.head_size,
+            shape.feed_forward,
+            shape.vocabulary_size,
+            shape.epsilon,
+            0.0,
+            packed.address("frequencies"),
+            packed.address("norm"),
+            ctypes.cast(self._layers, ctypes.POINTER(native.Layer)),
+            self._matrix("embedding"),
+            native.projection([self._matrix("head.0" if head == "head" else head)], None),
+        )
+
+    def _layer(self, index: int) -> native.Layer:
+        packed = self._packed
+        return native.Layer(
+            *(self._projection(f"{index}.{name}") for name in ("qkv", "out", "gate_up", "down")),
+            packed.address(f"{index}.attention_norm"),
+            packed.address(f"{index}.feed_forward_norm"),
+            packed.optional_address(f"{index}.query_norm"),
+            packed.optional_address(f"{index}.key_norm"),
+        )
+
+    def _projection(self, name: str) -> native.Projection:
+        names = (f"{name}.{part}" for part in range(native.MAX_PARTS))
+        parts = [self._matrix(each) for each in names if each in self._packed.entries]
+        return native.projection(parts, self._packed.optional_address(f"{name}.bias"))
+
+    def _matrix(self, name: str) -> native.Matrix:
+        entry = self._packed.entries[name]
+        return self._kernels.matrix(
+            BlockType(entry.type),
+            outputs=entry.outputs,
+            columns=entry.columns,
+            address=self._packed.address(name),
+        )
