@@ -19,13 +19,14 @@ LONGEST_WINDOW = 8
 _PRIOR_ACCEPTANCE = 0.7
 _PRIOR_WEIGHT = 2.0
 """How many rounds the prior counts for: a hopeless drafter is found out after two or three."""
-_MEMORY = 0.95
-"""What is left of an old observation's weight after a newer one: about 20 count."""
-_FIRST_PROBE_AFTER = 32
+_MEMORY = 0.98
+"""What is left of an old observation's weight after a newer one: about 50 count, so that chance
+alone seldom moves an estimate across the line between two windows."""
+_FIRST_PROBE_AFTER = 8
 _LAST_PROBE_AFTER = 512
 _PROBE_WINDOW = 1
 """Plain rounds before the first and the later probes (doubling), and how many drafts one costs."""
-_NEXT_PROBE_AFTER_SUCCESS = 2
+_NEXT_PROBE_AFTER_SUCCESS = 1
 _COST_MEMORY = 0.9
 
 
@@ -114,29 +115,40 @@ class AdaptiveWindow:
     def __init__(self, costs: Costs, *, longest: int = LONGEST_WINDOW) -> None:
         self._costs = costs
         self._longest = longest
-        self._seen = [_PRIOR_WEIGHT] * longest
-        self._kept = [_PRIOR_WEIGHT * _PRIOR_ACCEPTANCE] * longest
+        self._seen = [0.0] * longest
+        self._kept = [0.0] * longest
         self._plain_rounds = 0
         self._probe_after = _FIRST_PROBE_AFTER
         self._probing = False
 
-    def acceptance(self, position: int) -> float:
-        """The chance of position 1, 2, ... when all before it were accepted."""
-        return self._kept[position - 1] / self._seen[position - 1]
+    def acceptance(self) -> list[float]:
+        """For position 1, 2, ...: the chance of acceptance when all before it were accepted.
 
-    def tokens_per_s(self, window: int) -> float:
-        """What a window promises, in tokens per second."""
-        expected, reached = 1.0, 1.0
-        for position in range(1, window + 1):
-            reached *= self.acceptance(position)
-            expected += reached
-        spent_s = self._costs.target_s(window + 1) + window * self._costs.draft_s
-        return expected / spent_s
+        A position that was hardly ever reached is taken to be like the one before it; so a good
+        drafter gets a longer window, which then shows what it is worth.
+        """
+        shares: list[float] = []
+        for seen, kept in zip(self._seen, self._kept, strict=True):
+            like = shares[-1] if shares else _PRIOR_ACCEPTANCE
+            shares.append((kept + _PRIOR_WEIGHT * like) / (seen + _PRIOR_WEIGHT))
+        return shares
+
+    def tokens_per_s(self) -> list[float]:
+        """What each window from 0 on promises, in tokens per second."""
+        expected, reached = [1.0], 1.0
+        for share in self.acceptance():
+            reached *= share
+            expected.append(expected[-1] + reached)
+        return [tokens / self._round_s(window) for window, tokens in enumerate(expected)]
+
+    def _round_s(self, window: int) -> float:
+        return self._costs.target_s(window + 1) + window * self._costs.draft_s
 
     def plan(self) -> Plan:
         """The best window, or a probe when none was tried for long."""
-        best = max(range(self._longest + 1), key=self.tokens_per_s)
-        gain = self.tokens_per_s(best) / self.tokens_per_s(0)
+        speeds = self.tokens_per_s()
+        best = max(range(len(speeds)), key=speeds.__getitem__)
+        gain = speeds[best] / speeds[0]
         self._probing = False
         if best:
             self._probe_after = _FIRST_PROBE_AFTER
@@ -145,7 +157,7 @@ class AdaptiveWindow:
             self._probe_after = min(2 * self._probe_after, _LAST_PROBE_AFTER)
             self._probing = True
             return Plan(_PROBE_WINDOW, "probe: does speculation pay again?")
-        return Plan(0, f"does not pay: first draft accepted {self.acceptance(1):.2f}")
+        return Plan(0, f"does not pay: first draft accepted {self.acceptance()[0]:.2f}")
 
     def learn(self, record: Round) -> None:
         """Counts the positions that were decided: those up to the first rejection."""
@@ -155,8 +167,14 @@ class AdaptiveWindow:
             return
         self._plain_rounds = 0
         accepted = record.accepted + record.dropped
-        if self._probing and accepted:
+        if self._probing and accepted and self._could_pay():
             self._probe_after = _NEXT_PROBE_AFTER_SUCCESS
         for at in range(min(accepted + 1, len(record.drafted), self._longest)):
             self._seen[at] = self._seen[at] * _MEMORY + 1
             self._kept[at] = self._kept[at] * _MEMORY + (at < accepted)
+
+    def _could_pay(self) -> bool:
+        """Whether a drafter that is always right would be worth its time."""
+        plain = 1 / self._round_s(0)
+        windows = range(1, self._longest + 1)
+        return any((window + 1) / self._round_s(window) > plain for window in windows)
