@@ -17,6 +17,7 @@ from voiceagent.session.happenings import Listener
 from voiceagent.session.minutes import Minutes
 from voiceagent.session.models import Models
 from voiceagent.session.pacing import AsFastAsPossible, RealTime
+from voiceagent.session.patience import Patience
 from voiceagent.session.pipeline import build_worker
 from voiceagent.session.playout import Playout
 from voiceagent.session.run import converse
@@ -36,6 +37,7 @@ class Manner:
     waits: bool = True
     """Whether the recording stands still while the agent has the floor."""
     greets: bool = True
+    patience: Patience = field(default_factory=Patience)
 
 
 @dataclass(kw_only=True)
@@ -111,7 +113,7 @@ async def hold(
         models,
         config,
         transport=transport,
-        greets=manner.greets,
+        manner=manner,
         listeners=listeners,
         ended=transport.mouth.ended,
         stopped=stopped,
@@ -145,7 +147,7 @@ async def hold_live(
             models,
             config,
             transport=transport,
-            greets=manner.greets,
+            manner=manner,
             listeners=listeners,
             ended=transport.mouth.lost,
             stopped=stopped,
@@ -163,7 +165,7 @@ async def _run(
     config: Config,
     *,
     transport: BaseTransport,
-    greets: bool,
+    manner: Manner,
     listeners: Iterable[Listener],
     ended: asyncio.Event,
     stopped: asyncio.Event,
@@ -175,8 +177,15 @@ async def _run(
         conversation.subscribe(listener)
     await converse(
         conversation,
-        build_worker(conversation, models, transport=transport, language=config.persona.language),
-        greeting=config.persona.greeting if greets else "",
+        build_worker(
+            conversation,
+            models,
+            transport=transport,
+            language=config.persona.language,
+            patience=manner.patience,
+        ),
+        greeting=config.persona.greeting if manner.greets else "",
+        patience=manner.patience,
         ended=ended,
         stopped=stopped,
     )

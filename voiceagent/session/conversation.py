@@ -6,6 +6,7 @@ are confirmed, the agent's as they were heard.
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from voiceagent.core.committer import Policy
@@ -72,6 +73,8 @@ class Conversation:
         self._listeners: list[Listener] = []
         self._replies: list[OpenReply] = []
         self._owed = 0
+        self._waiting: Counter[str] = Counter()
+        """Speeches of each open reply that have not begun to sound."""
         self._numbers = itertools.count(1)
         self._turns = itertools.count(1)
         self._turn = 0
@@ -198,7 +201,13 @@ class Conversation:
                 language=self._language,
                 policy=self._policy,
             )
-        reply = OpenReply(core, clock=self.clock, publish=self.publish, over=self._over)
+        reply = OpenReply(
+            core,
+            clock=self.clock,
+            publish=self.publish,
+            over=self._over,
+            sounding=self._is_sounding,
+        )
         self._replies.append(reply)
         return reply
 
@@ -213,8 +222,13 @@ class Conversation:
         """Sound was made of a commit."""
         reply = self.find(speech.commit.reply, epoch=speech.commit.epoch)
         if reply is not None:
+            self._waiting[reply.name] += 1
             self.publish(SpeechHappened(at_s=self.clock.now_s(), speech=speech))
             reply.synthesized(speech.commit.end)
+
+    def begun(self, speech: Speech) -> None:
+        """Its sound is on its way to the ear."""
+        self._waiting[speech.commit.reply] -= 1
 
     def pause(self) -> None:
         """The user can be heard: hold every open reply."""
@@ -231,6 +245,8 @@ class Conversation:
     def listen(self) -> None:
         """Asks the ear how far the replies were heard."""
         self._note(self.playout.listen())
+        for reply in list(self._replies):
+            reply.settle()
 
     def interrupt(self) -> None:
         """The user has taken the floor: silence, and history ends where it was heard."""
@@ -246,6 +262,11 @@ class Conversation:
             if reply is not None:
                 reply.hear(heard.to)
 
+    def _is_sounding(self, reply: OpenReply) -> bool:
+        epoch = reply.ledger.epoch
+        return self._waiting[reply.name] > 0 or self.playout.is_sounding(reply.name, epoch=epoch)
+
     def _over(self, reply: OpenReply) -> None:
         self._replies.remove(reply)
+        del self._waiting[reply.name]
         self.changed.ring()

@@ -28,16 +28,14 @@ from voiceagent.session.conversation import Conversation
 from voiceagent.session.frames import SayFrame
 from voiceagent.session.happenings import Happening, RoundHappened, SpeechHappened
 from voiceagent.session.open_reply import OpenReply
+from voiceagent.session.patience import Patience
 from voiceagent.speech.frames import CommitFrame
 
-FIRST_EVENT_TIMEOUT_S = 60.0
-"""A long prompt on a busy machine takes seconds; beyond this the engine hangs."""
-NEXT_EVENT_TIMEOUT_S = 20.0
-"""A round takes under a tenth of a second."""
 FIRST_SEGMENT_HOLD_S = 0.5
 """How long decoding may stand back for the synthesis of a reply's first segment: five times what
 it takes, and no more, because the engine's thread serves everyone."""
 APOLOGY = "Sorry, something went wrong on my side. Could you say that again?"
+DEFAULT_PATIENCE = Patience()
 _SOURCE_EVENTS = (Draft, Verify, Rollback, Finish)
 
 
@@ -63,8 +61,11 @@ class Source(Protocol):
 class ReplyService(LLMService[Any]):
     """Answers each context with a reply of the source, and says what it is asked to say."""
 
-    def __init__(self, source: Source, conversation: Conversation) -> None:
+    def __init__(
+        self, source: Source, conversation: Conversation, *, patience: Patience = DEFAULT_PATIENCE
+    ) -> None:
         super().__init__(settings=_settings())
+        self._patience = patience
         self._source = source
         self._conversation = conversation
         self._may_decode = threading.Event()
@@ -127,10 +128,10 @@ class ReplyService(LLMService[Any]):
 
     async def _follow(self, reply: OpenReply, events: "asyncio.Queue[Any]") -> None:
         """Takes events until the source has finished or the reply is over."""
-        timeout_s = FIRST_EVENT_TIMEOUT_S
+        timeout_s = self._patience.first_event_s
         while reply.alive and reply.ledger.finished is None:
             event = await asyncio.wait_for(events.get(), timeout_s)
-            timeout_s = NEXT_EVENT_TIMEOUT_S
+            timeout_s = self._patience.next_event_s
             if not reply.alive:
                 return
             if isinstance(event, _SOURCE_EVENTS):

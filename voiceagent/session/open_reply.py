@@ -18,6 +18,7 @@ class OpenReply:
         clock: stamps every step.
         publish: is told every ledger event, in order.
         over: is told once that the reply has ended.
+        sounding: whether sound of it is still to be played, be it only the pause at its end.
     """
 
     def __init__(
@@ -27,11 +28,13 @@ class OpenReply:
         clock: Clock,
         publish: Listener,
         over: Callable[["OpenReply"], None],
+        sounding: Callable[["OpenReply"], bool],
     ) -> None:
         self._reply = reply
         self._clock = clock
         self._publish = publish
         self._over = over
+        self._sounding = sounding
         self.cancel_source: Callable[[], None] = lambda: None
         """Stops whatever writes the text; set by the source, harmless at any time."""
         self._drain()
@@ -107,6 +110,10 @@ class OpenReply:
         self.ledger.resume(now_s=self._clock.now_s())
         self._drain()
 
+    def settle(self) -> None:
+        """Ends the reply if it is over: called when sound has been played."""
+        self._end_if_heard()
+
     def end(self, reason: EndReason) -> None:
         """Breaks the reply off where it was heard."""
         if self.alive:
@@ -123,6 +130,8 @@ class OpenReply:
     def _end_if_heard(self) -> None:
         ledger = self.ledger
         if not ledger.alive or ledger.finished is None or ledger.heard < ledger.committed:
+            return
+        if self._sounding(self):
             return
         if not ledger.finished.is_complete or ledger.committed == ledger.verified:
             ledger.end(ledger.finished, now_s=self._clock.now_s())

@@ -8,6 +8,7 @@ from pipecat.transports.base_transport import BaseTransport
 from voiceagent.session.conversation import Conversation
 from voiceagent.session.llm import ReplyService
 from voiceagent.session.models import Models
+from voiceagent.session.patience import Patience
 from voiceagent.session.release import ReleaseGate
 from voiceagent.session.turn_taking import TurnTaking
 from voiceagent.session.turns import UserTurns
@@ -16,7 +17,12 @@ from voiceagent.speech.turns import RATE_HZ
 
 
 def build_worker(
-    conversation: Conversation, models: Models, *, transport: BaseTransport, language: str
+    conversation: Conversation,
+    models: Models,
+    *,
+    transport: BaseTransport,
+    language: str,
+    patience: Patience,
 ) -> PipelineWorker:
     """Mouth, VAD, recognizer, turns, replies, synthesizer, release gate, ear: in that order."""
     pipeline = Pipeline(
@@ -24,14 +30,16 @@ def build_worker(
             transport.input(),
             # Silence of the transport is not silence of the user: a recording may stand still.
             VADProcessor(vad_analyzer=models.vad(), audio_idle_timeout=0),
-            RecognizerService(models.recognizer, language=language),
+            RecognizerService(
+                models.recognizer, language=language, timeout_s=patience.recognition_s
+            ),
             UserTurns(
                 conversation,
                 end_of_turn=models.end_of_turn,
                 turn_taking=TurnTaking(language=language),
             ),
-            ReplyService(models.source, conversation),
-            SynthesizerService(models.synthesizer),
+            ReplyService(models.source, conversation, patience=patience),
+            SynthesizerService(models.synthesizer, timeout_s=patience.synthesis_s),
             ReleaseGate(conversation),
             transport.output(),
         ]

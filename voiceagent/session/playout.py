@@ -51,11 +51,22 @@ class Playout:
         self._handed_over = 0
         self._anchor = (0, 0)
         """A place in the stream and the ear's count at it."""
+        self._ends: dict[tuple[str, int], int] = {}
+        """The place after the last sound of each reply."""
+
+    @property
+    def _at(self) -> int:
+        """The place that has been played to."""
+        return self._clock.queued - self._clock.pending
+
+    def is_sounding(self, reply: str, *, epoch: int) -> bool:
+        """Whether sound of the reply was begun and has not been played to its end."""
+        return self._ends.get((reply, epoch), 0) > self._at
 
     @property
     def in_flight_samples(self) -> int:
         """Samples handed to the output and not yet played."""
-        return self._handed_over - (self._clock.queued - self._clock.pending)
+        return self._handed_over - self._at
 
     def begin(self, speech: Speech) -> Int16:
         """Queues one segment; returns its sound, filled up with silence to whole chunks."""
@@ -70,6 +81,7 @@ class Playout:
             samples=len(pcm),
             words=speech.words,
         )
+        self._ends[commit.reply, commit.epoch] = self._clock.queued
         return pcm
 
     def hand_over(self, samples: int) -> None:

@@ -166,6 +166,7 @@ class ReleaseGate(FrameProcessor):
             # Text that is not for the ear is out as soon as everything before it is.
             reply.release(speech.commit.end)
         self._piece = _Piece(speech, self._conversation.playout.begin(speech))
+        self._conversation.begun(speech)
         self._count()
         return True
 

@@ -12,11 +12,7 @@ from pipecat.workers.runner import WorkerRunner
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.session.conversation import Conversation
 from voiceagent.session.frames import SayFrame
-
-STALLED_AFTER_S = 150.0
-"""Longer than every bounded wait inside: what is still being worked out then never will be."""
-END_TIMEOUT_S = 20.0
-"""For processors to end by themselves; after it they are cancelled."""
+from voiceagent.session.patience import Patience
 
 
 class Stalled(VoiceAgentError):
@@ -30,7 +26,7 @@ async def converse(
     greeting: str = "",
     ended: asyncio.Event,
     stopped: asyncio.Event,
-    stalled_after_s: float = STALLED_AFTER_S,
+    patience: Patience,
 ) -> None:
     """Runs until ``ended`` (nothing more will come) or ``stopped`` (the user wants no more).
 
@@ -48,7 +44,7 @@ async def converse(
         running,
         asyncio.create_task(ended.wait(), name="input ended"),
         asyncio.create_task(stopped.wait(), name="stopped"),
-        asyncio.create_task(_watch(conversation, after_s=stalled_after_s), name="watchdog"),
+        asyncio.create_task(_watch(conversation, after_s=patience.stalled_s), name="watchdog"),
     ]
     try:
         done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -61,18 +57,22 @@ async def converse(
         if stopped.is_set():
             conversation.interrupt()
         await worker.queue_frame(EndFrame())
-        await asyncio.wait([running], timeout=END_TIMEOUT_S)
+        await asyncio.wait([running], timeout=patience.end_s)
     finally:
-        await _finish(runner, running, waits)
+        await _finish(runner, running, waits, patience=patience)
 
 
 async def _finish(
-    runner: WorkerRunner, running: "asyncio.Task[None]", waits: "Sequence[asyncio.Task[Any]]"
+    runner: WorkerRunner,
+    running: "asyncio.Task[None]",
+    waits: "Sequence[asyncio.Task[Any]]",
+    *,
+    patience: Patience,
 ) -> None:
     """Leaves no task behind."""
     if not running.done():
         await runner.cancel()
-        await asyncio.wait([running], timeout=END_TIMEOUT_S)
+        await asyncio.wait([running], timeout=patience.end_s)
     for task in waits:
         if not task.done():
             task.cancel()
