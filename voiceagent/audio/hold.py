@@ -21,6 +21,7 @@ from voiceagent.session.patience import Patience
 from voiceagent.session.pipeline import build_worker
 from voiceagent.session.playout import Playout
 from voiceagent.session.run import converse
+from voiceagent.session.tools import ToolGate
 from voiceagent.sound.files import Sound
 from voiceagent.sound.onset import response_gaps
 from voiceagent.sound.pcm import Int16, to_float32, to_int16
@@ -71,7 +72,9 @@ def make_conversation(config: Config, models: Models, *, fast: bool) -> Conversa
     """A conversation as configured, with nothing said yet."""
     decoding = config.decoding
     return Conversation(
-        history=History(system_prompt=config.persona.system_prompt),
+        history=History(
+            system_prompt=config.persona.system_prompt + ToolGate(config.tools).prompt()
+        ),
         clock=VirtualClock() if fast else WallClock(),
         playout=Playout(rate_hz=models.synthesizer.rate_hz),
         language=config.persona.language,
@@ -183,6 +186,7 @@ async def _run(
             transport=transport,
             language=config.persona.language,
             patience=manner.patience,
+            tools=ToolGate(config.tools),
         ),
         greeting=config.persona.greeting if manner.greets else "",
         patience=manner.patience,

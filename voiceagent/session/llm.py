@@ -21,19 +21,28 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.llm_service import LLMService
 from pipecat.services.settings import LLMSettings
 
-from voiceagent.core.committer import Commit
+from voiceagent.core.committer import Commit, Kind
 from voiceagent.core.events import Draft, EndReason, Finish, Rollback, Verify
 from voiceagent.core.history import Message, Role
 from voiceagent.session.conversation import Conversation
 from voiceagent.session.frames import SayFrame
-from voiceagent.session.happenings import Happening, RoundHappened, SpeechHappened
+from voiceagent.session.happenings import (
+    Happening,
+    RoundHappened,
+    SpeechHappened,
+    ToolHappened,
+)
 from voiceagent.session.open_reply import OpenReply
 from voiceagent.session.patience import Patience
+from voiceagent.session.tools import ToolFailed, ToolGate, ToolRefused
+from voiceagent.session.tools import run as run_tool
 from voiceagent.speech.frames import CommitFrame
 
 FIRST_SEGMENT_HOLD_S = 0.5
 """How long decoding may stand back for the synthesis of a reply's first segment: five times what
 it takes, and no more, because the engine's thread serves everyone."""
+MAX_CALLS = 3
+"""Replies that are tool calls, one behind the other, before the user gets an answer of any kind."""
 APOLOGY = "Sorry, something went wrong on my side. Could you say that again?"
 DEFAULT_PATIENCE = Patience()
 _SOURCE_EVENTS = (Draft, Verify, Rollback, Finish)
@@ -62,9 +71,15 @@ class ReplyService(LLMService[Any]):
     """Answers each context with a reply of the source, and says what it is asked to say."""
 
     def __init__(
-        self, source: Source, conversation: Conversation, *, patience: Patience = DEFAULT_PATIENCE
+        self,
+        source: Source,
+        conversation: Conversation,
+        *,
+        tools: ToolGate | None = None,
+        patience: Patience = DEFAULT_PATIENCE,
     ) -> None:
         super().__init__(settings=_settings())
+        self._tools = tools or ToolGate([])
         self._patience = patience
         self._source = source
         self._conversation = conversation
@@ -95,15 +110,43 @@ class ReplyService(LLMService[Any]):
     # Replies of the source --------------------------------------------------------------------
 
     async def _answer(self, messages: tuple[Message, ...]) -> None:
-        await self.push_frame(LLMFullResponseStartFrame())
-        reply = self._conversation.open_reply()
-        await self._write(reply, messages)
-        await self.push_frame(LLMFullResponseEndFrame())
-        if reply.ledger.finished is EndReason.ERROR:
+        """One reply, and one more behind every tool call that it turns out to be."""
+        for calls_left in range(MAX_CALLS, -1, -1):
+            await self.push_frame(LLMFullResponseStartFrame())
+            reply = self._conversation.open_reply()
+            silent = await self._write(reply, messages)
+            await self.push_frame(LLMFullResponseEndFrame())
+            if reply.ledger.finished is EndReason.ERROR:
+                self._conversation.owe()
+                return await self._say(APOLOGY)
+            calls = self._tools.calls(silent) if reply.may_call else []
+            if not calls or not calls_left:
+                return None
             self._conversation.owe()
-            await self._say(APOLOGY)
+            messages += self._tools.results(
+                [(body, await self._call(reply, body)) for body in calls]
+            )
+        return None
 
-    async def _write(self, reply: OpenReply, messages: tuple[Message, ...]) -> None:
+    async def _call(self, reply: OpenReply, body: str) -> str:
+        """Runs one call if it passes the gate; what the model is told of it."""
+        name, outcome = "?", "refused"
+        try:
+            call = self._tools.admit(body)
+            name, outcome = call.tool.name, "failed"
+            result = await run_tool(call)
+            outcome = "ran"
+        except (ToolRefused, ToolFailed) as error:
+            result = f"error: {error}"
+            self._conversation.trouble(str(error))
+        now_s = self._conversation.clock.now_s()
+        self._conversation.publish(
+            ToolHappened(at_s=now_s, reply=reply.name, name=name, outcome=outcome)
+        )
+        return result
+
+    async def _write(self, reply: OpenReply, messages: tuple[Message, ...]) -> str:
+        """Writes the reply; returns its silent text, in which a tool call may stand."""
         events: asyncio.Queue[Any] = asyncio.Queue()
         loop = asyncio.get_running_loop()
 
@@ -116,17 +159,22 @@ class ReplyService(LLMService[Any]):
         try:
             writing = self._source.write(messages, on_event=on_event)
         except Exception as error:  # noqa: BLE001  # whatever the engine raises costs this reply only
-            return self._fail(reply, f"the engine refused: {error}")
+            self._fail(reply, f"the engine refused: {error}")
+            return ""
         reply.cancel_source = writing.cancel
+        silent: list[str] = []
         try:
-            await self._follow(reply, events)
+            await self._follow(reply, events, silent)
         except TimeoutError:
             self._fail(reply, "the engine stopped answering")
         finally:
             writing.cancel()
             self._may_decode.set()
+        return "".join(silent)
 
-    async def _follow(self, reply: OpenReply, events: "asyncio.Queue[Any]") -> None:
+    async def _follow(
+        self, reply: OpenReply, events: "asyncio.Queue[Any]", silent: list[str]
+    ) -> None:
         """Takes events until the source has finished or the reply is over."""
         timeout_s = self._patience.first_event_s
         while reply.alive and reply.ledger.finished is None:
@@ -137,7 +185,9 @@ class ReplyService(LLMService[Any]):
             if isinstance(event, _SOURCE_EVENTS):
                 if isinstance(event, Finish) and event.reason is EndReason.ERROR:
                     self._conversation.trouble(f"{reply.name}: the engine failed")
-                await self._push(reply.take(event, buffered_ms=self._conversation.buffered_ms))
+                commits = reply.take(event, buffered_ms=self._conversation.buffered_ms)
+                silent += [commit.text for commit in commits if commit.kind is Kind.SILENT]
+                await self._push(commits)
             else:
                 self._publish_round(reply, event)
 

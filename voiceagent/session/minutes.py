@@ -15,6 +15,7 @@ from voiceagent.core.events import (
     Synthesized,
 )
 from voiceagent.core.frames import StreamProtocol
+from voiceagent.core.kinds import Kind
 from voiceagent.core.streams import Stream
 from voiceagent.session.happenings import (
     Happening,
@@ -51,9 +52,16 @@ class ReplyMinutes:
         return "".join(commit.text for commit in self.commits)
 
     @property
+    def spoken(self) -> list[Committed]:
+        """The commits that are for the ear."""
+        return [commit for commit in self.commits if commit.kind is not Kind.SILENT]
+
+    @property
     def heard_text(self) -> str:
         """What was heard of it."""
-        return self.text[: self.heard].strip()
+        return "".join(
+            commit.text[: max(0, self.heard - commit.start)] for commit in self.spoken
+        ).strip()
 
 
 @dataclass(slots=True)
@@ -169,13 +177,14 @@ class Minutes:
             "turns": [self._turn_object(turn) for turn in self.confirmed],
             "dropped": [turn.state for turn in self.turns if turn.state.startswith("dropped")],
             "said": [reply.heard_text for reply in self.replies if reply.author is Author.SCRIPT],
-            "commits": [commit.text for reply in model for commit in reply.commits],
+            "commits": [commit.text for reply in model for commit in reply.spoken],
             "churn": self.churn().churn,
             "accepted": self.total("accepted"),
             "rejected": self.total("rejected"),
             "drafted": self.total("drafted"),
             "rounds": self.total("rounds"),
             "tokens": self.total("tokens"),
+            "tools": [{"name": each.name, "outcome": each.outcome} for each in self.tools],
             "troubles": self.troubles,
         }
 

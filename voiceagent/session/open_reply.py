@@ -60,6 +60,21 @@ class OpenReply:
         return self.alive and self.ledger.turn is Turn.CONFIRMED and not self.ledger.paused
 
     @property
+    def may_call(self) -> bool:
+        """Whether its tool calls may run: all of it was said by the model, on a confirmed turn.
+
+        A reply that is nothing but a call is over as soon as it is written; one that was broken
+        off calls nothing.
+        """
+        finished = self.ledger.finished
+        whole = finished is not None and finished.is_complete
+        return (
+            whole
+            and self.ledger.turn is Turn.CONFIRMED
+            and (self.alive or self.ledger.ended is finished)
+        )
+
+    @property
     def is_written(self) -> bool:
         """Whether no more text will come and all of it has its sound."""
         return self.ledger.finished is not None and (

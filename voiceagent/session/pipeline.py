@@ -10,6 +10,7 @@ from voiceagent.session.llm import ReplyService
 from voiceagent.session.models import Models
 from voiceagent.session.patience import Patience
 from voiceagent.session.release import ReleaseGate
+from voiceagent.session.tools import ToolGate
 from voiceagent.session.turn_taking import TurnTaking
 from voiceagent.session.turns import UserTurns
 from voiceagent.speech.services import RecognizerService, SynthesizerService
@@ -23,6 +24,7 @@ def build_worker(
     transport: BaseTransport,
     language: str,
     patience: Patience,
+    tools: ToolGate,
 ) -> PipelineWorker:
     """Mouth, VAD, recognizer, turns, replies, synthesizer, release gate, ear: in that order."""
     pipeline = Pipeline(
@@ -38,7 +40,7 @@ def build_worker(
                 end_of_turn=models.end_of_turn,
                 turn_taking=TurnTaking(language=language),
             ),
-            ReplyService(models.source, conversation, patience=patience),
+            ReplyService(models.source, conversation, tools=tools, patience=patience),
             SynthesizerService(models.synthesizer, timeout_s=patience.synthesis_s),
             ReleaseGate(conversation),
             transport.output(),

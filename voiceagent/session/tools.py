@@ -13,6 +13,7 @@ from typing import Any
 
 from voiceagent.config import Tool
 from voiceagent.core.errors import VoiceAgentError
+from voiceagent.core.history import Message, Role
 
 RUN_TIMEOUT_S = 10.0
 """Nobody holds a line in silence for longer."""
@@ -71,6 +72,17 @@ class ToolGate:
                 "To call one, answer with nothing but:",
                 '<tool_call>\n{"name": <function-name>, "arguments": <object>}\n</tool_call>',
             ]
+        )
+
+    def results(self, exchanges: Sequence[tuple[str, str]]) -> tuple[Message, ...]:
+        """Calls and what came of them, as the messages that go before the next reply."""
+        return tuple(
+            message
+            for body, result in exchanges
+            for message in (
+                Message(Role.ASSISTANT, f"<tool_call>\n{body}\n</tool_call>"),
+                Message(Role.USER, f"<tool_response>\n{result}\n</tool_response>"),
+            )
         )
 
     def calls(self, committed: str) -> list[str]:
