@@ -107,6 +107,22 @@ SAID = {
     "it's 5 o'clock": "it's five o'clock",
     "What?!": "What?",
     "a (short) aside": "a, short, aside",
+    "9am-5pm": "nine AM to five PM",
+    "10:00-11:30": "ten o'clock to eleven thirty",
+    "2023-01-05T10:30:00Z": "January fifth twenty twenty three ten thirty UTC",
+    "Mon.–Fri.": "Monday to Friday",
+    "€3,50": "three euros fifty cents",
+    "call 911.": "call nine one one.",
+    "use `list.append()`": "use list dot append",
+    "he/she or TCP/IP": "he or she or TCP IP",
+    "in F#": "in F sharp",
+    "2/3rds": "two thirds",
+    "in 3.2 s": "in three point two seconds",
+    # Formulas.
+    "$$\nE = mc^2\n$$": "E equals mc squared",
+    "The area is $\\pi r^2$.": "The area is pi r squared.",
+    "\\frac{a}{b} \\leq \\sqrt{2}": "a over b is at most the square root of two",
+    "It costs $5 and $10.": "It costs five dollars and ten dollars.",
 }
 
 

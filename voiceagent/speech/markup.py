@@ -7,6 +7,11 @@ from collections.abc import Callable
 from voiceagent.speech.mapped import Kept, Mapped, Replacement, Rule, Said
 
 
+def strip_formula_borders(mapped: Mapped) -> None:
+    """Takes away what sets a formula off: ``$...$``, ``$$``, ``\\(`` and the like."""
+    mapped.apply(_FORMULA_BORDERS)
+
+
 def strip_markup(mapped: Mapped) -> None:
     """Takes the marks away, and ends the lines that ended without a mark of their own."""
     mapped.apply(_RULES)
@@ -67,6 +72,14 @@ _EMOJI = (
 def _rule(pattern: str, say: Callable[[re.Match[str]], Replacement], flags: int = 0) -> Rule:
     return Rule(re.compile(pattern, flags), say)
 
+
+_FORMULA_BORDERS = [
+    _rule(r"\$\$|\\[\[\]()]", _blank),
+    _rule(
+        r"(?<![\w$])\$(?=\S)(?P<said>[^$\n]*[\\^_={}][^$\n]*|[a-zA-Z])(?<=\S)\$(?![\w$])",
+        _inner,
+    ),
+]
 
 _RULES = [
     # Fenced code is committed as silent; where a whole fence comes in, it is passed over.

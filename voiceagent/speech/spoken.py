@@ -5,10 +5,21 @@ from dataclasses import dataclass
 
 from voiceagent.speech import english
 from voiceagent.speech.mapped import Mapped, Rule
-from voiceagent.speech.markup import strip_markup
+from voiceagent.speech.markup import strip_formula_borders, strip_markup
 
-_LANGUAGES: dict[str, Iterable[Rule]] = {"en": english.RULES}
-"""Rules by language; the text of others only loses its markup."""
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """How one language is said."""
+
+    formulas: Iterable[Rule] = ()
+    """Applied before the markup goes: they know backslashes that are no Markdown."""
+    words: Iterable[Rule] = ()
+
+
+_LANGUAGES = {"en": _Rules(formulas=english.FORMULA_RULES, words=english.RULES)}
+_NO_RULES = _Rules()
+"""The text of any other language only loses its markup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +48,11 @@ class Spoken:
 
 def spoken_form(text: str, *, language: str = "en") -> Spoken:
     """What should be said for ``text``, one committed segment; ``language`` as in ``en-US``."""
+    rules = _LANGUAGES.get(language.replace("_", "-").split("-")[0].lower(), _NO_RULES)
     mapped = Mapped(text)
+    strip_formula_borders(mapped)
+    mapped.apply(rules.formulas)
     strip_markup(mapped)
-    mapped.apply(_LANGUAGES.get(language.replace("_", "-").split("-")[0].lower(), ()))
+    mapped.apply(rules.words)
     words = tuple(SpokenWord(*word) for word in mapped.words())
     return Spoken(text=" ".join(word.text for word in words), words=words)

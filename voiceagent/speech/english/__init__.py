@@ -9,6 +9,7 @@ fails with an assertion on a square bracket.
 from voiceagent.speech.english import (
     dates,
     electronic,
+    formulas,
     marks,
     measures,
     money,
@@ -16,6 +17,9 @@ from voiceagent.speech.english import (
     quantities,
     times,
 )
+
+FORMULA_RULES = formulas.RULES
+"""Applied before Markdown is taken away."""
 
 RULES = (
     *electronic.RULES,

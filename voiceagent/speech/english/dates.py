@@ -28,7 +28,7 @@ _WEEKDAYS = {
     "Sun": "Sunday",
 }
 _YEAR = r"(?P<year>[12]\d{3}|'\d\d)\b"
-_PAST_AND_NEAR = range(1100, 2100)
+_PAST_AND_NEAR = range(1010, 2100)
 """A number of four digits in this range, without a comma, is read as a year."""
 
 
@@ -116,6 +116,10 @@ def _short_month(match: re.Match[str]) -> Replacement:
     return _month_name(match["month"]) + stop
 
 
+def _weekdays(match: re.Match[str]) -> Replacement:
+    return f"{_WEEKDAYS[match['first']]} to {_WEEKDAYS[match['last']]}"
+
+
 def _weekday(match: re.Match[str]) -> Replacement:
     return _WEEKDAYS[match["day"]]
 
@@ -155,5 +159,9 @@ RULES = [
         ]
     ),
     rule(rf"\b{_MONTH_CAPITAL}(?<=\.)(?= \d|$)", _short_month),
-    rule(rf"\b(?P<day>{'|'.join(_WEEKDAYS)})\.(?=,| \d| (?:{'|'.join(_MONTHS)}))", _weekday),
+    rule(rf"\b(?P<day>{'|'.join(_WEEKDAYS)})\.(?=,| \d| at\b| (?:{'|'.join(_MONTHS)}))", _weekday),
+    rule(
+        rf"\b(?P<first>{'|'.join(_WEEKDAYS)})\.? ?[-–] ?(?P<last>{'|'.join(_WEEKDAYS)})\b\.?",
+        _weekdays,
+    ),
 ]

@@ -114,7 +114,14 @@ def _digits_after(match: re.Match[str]) -> Replacement:
 _LABEL = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
 _DOMAIN = rf"(?:{_LABEL}\.)+[a-zA-Z]{{2,}}"
 
+
+def _called(match: re.Match[str]) -> Replacement:
+    """``list.append()`` -> ``list dot append``."""
+    return match["name"].replace(".", " dot ").replace("_", " ")
+
+
 RULES = [
+    rule(r"(?<![\w.])(?P<name>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\(\)", _called),
     rule(r"\b(?:https?|ftp|file|mailto)://?[^\s<>\"”»)\]]+", _address, re.I),
     rule(r"\bwww\.[^\s<>\"”»)\]]+", _address, re.I),
     rule(rf"(?<![\w.])[\w+-]+(?:\.[\w+-]+)*@{_DOMAIN}(?:/[\w./-]*)?", _address),
@@ -149,6 +156,11 @@ RULES = [
     rule(r"(?<![\w.-])\d{3}-\d{2}-\d{4}(?![\w-])", _telephone),
     rule(
         r"\b(?:ending in|code is|pin is|OTP is|otp is|PIN is) (?P<number>\d{3,})\b", _digits_after
+    ),
+    rule(
+        r"(?:(?<=[Cc]all )|(?<=[Dd]ial ))(?P<number>\d{3})\b"
+        r"(?=[.,;!?)]|$| (?:for|if|or|and|in|now)\b)",
+        _digits_after,
     ),
     rule(r"(?<![\w@])@(?P<name>[A-Za-z]\w+)", _handle),
     rule(r"(?<![\w#&])#(?P<name>[A-Za-z]\w+)", _hashtag),

@@ -77,6 +77,18 @@ def _slash(match: re.Match[str]) -> Replacement:
     return " slash "
 
 
+def _either(match: re.Match[str]) -> Replacement:
+    return match.group().replace("/", " or ")
+
+
+def _speed(match: re.Match[str]) -> Replacement:
+    return "kilometers per hour"
+
+
+def _sharp(match: re.Match[str]) -> Replacement:
+    return " sharp"
+
+
 def _and_or(match: re.Match[str]) -> Replacement:
     return "and or"
 
@@ -100,6 +112,12 @@ def _blank(match: re.Match[str]) -> Replacement:
 RULES = [
     rule(r"(?:\.[ ]?){2,}\.?|…+", _ellipsis),
     rule(r"\band/or\b", _and_or),
+    rule(
+        r"\b(?:[Hh]e/she|[Ss]he/he|[Hh]is/her|[Hh]im/her|[Yy]es/[Nn]o|[Tt]rue/[Ff]alse)\b", _either
+    ),
+    rule(r"(?<=\b[A-Z])/(?=[A-Z]\b)|(?<=[A-Z]{2})/(?=[A-Z]{2,}\b)", _blank),
+    rule(r"(?<![\w/])km/h\b", _speed),
+    rule(r"(?<=\b[A-G])#(?!\w)", _sharp),
     rule(r"(?<=\w) ?/ ?(?=\w)", _slash),
     # Dashes between words, blank or not, pause; a hyphen inside a word does not.
     rule(r"\s*[—―]\s*|\s+[–-]{1,3}\s+|(?<=[^\W\d])–(?=[^\W\d])|\s*--+\s*", _comma),

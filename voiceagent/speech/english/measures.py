@@ -58,8 +58,13 @@ def _degrees(match: re.Match[str]) -> Replacement:
     return f"{number(match['number'])} degree{'' if one else 's'}{scale}"
 
 
+def _seconds(match: re.Match[str]) -> Replacement:
+    return f"{number(match['number'])} seconds"
+
+
 RULES = numeric(
     [
+        rule(r"(?<![\w.,])(?P<number>\d+\.\d+) ?s\b", _seconds),
         rule(r"(?<!\w)(?P<feet>\d{1,2})['′] ?(?P<inches>\d{1,2}(?:\.\d)?)[\"″]", _feet_and_inches),
         rule(rf"(?<![\w.\"])(?P<number>{NUMBER})[\"″](?!\w)", _inches),
         rule(rf"(?P<number>{SIGNED}) ?[°º] ?(?P<scale>[CF])\b", _degrees),

@@ -7,6 +7,7 @@ from voiceagent.speech.english.rule import NUMBER, alternatives, numeric, rule
 from voiceagent.speech.english.units import CURRENCIES, PERIODS, SCALE, SCALES
 from voiceagent.speech.mapped import Replacement
 
+_AMOUNT = rf"\d+,\d\d(?![\d,])|{NUMBER}"
 _SYMBOL = rf"(?:{alternatives(CURRENCIES)})"
 
 
@@ -25,6 +26,8 @@ def _money_range(match: re.Match[str]) -> Replacement:
 
 def _amount(text: str, *, symbol: str, scale: str | None) -> str:
     major, minor = CURRENCIES[symbol]
+    # In Europe cents follow a comma; thousands have three digits behind it.
+    text = re.sub(r",(?=\d\d?$)", ".", text)
     if scale:
         return f"{number(text)} {SCALES[scale]} {_many(major)}"
     whole, _, decimals = text.replace(",", "").partition(".")
@@ -54,12 +57,12 @@ RULES = numeric(
             _money_range,
         ),
         rule(
-            rf"(?P<sign>(?<![\w)])[-−])?(?P<symbol>{_SYMBOL}) ?(?P<number>{NUMBER}){SCALE}"
+            rf"(?P<sign>(?<![\w)])[-−])?(?P<symbol>{_SYMBOL}) ?(?P<number>{_AMOUNT}){SCALE}"
             rf"(?: ?/ ?(?P<period>{alternatives(PERIODS)})\b)?",
             _money,
         ),
         rule(
-            rf"(?P<sign>(?<![\w.)])[-−])?(?<![\w.,])(?P<number>{NUMBER}){SCALE} ?"
+            rf"(?P<sign>(?<![\w.)])[-−])?(?<![\w.,])(?P<number>{_AMOUNT}){SCALE} ?"
             r"(?P<symbol>[€£¥₩₹])(?P<period>(?!))?",
             _money,
         ),

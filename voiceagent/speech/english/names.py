@@ -41,6 +41,7 @@ _ABBREVIATIONS = {
     "i.e.": "that is",
     "etc.": "et cetera",
     "vs.": "versus",
+    "vs": "versus",
     "cf.": "compare",
     "approx.": "approximately",
     "appt.": "appointment",
@@ -195,7 +196,8 @@ def _degree(match: re.Match[str]) -> Replacement:
 
 def _initials(match: re.Match[str]) -> Replacement:
     """``U.S.`` -> ``US``, ``J. K. Rowling`` -> ``JK Rowling``: capitals are read one by one."""
-    return re.sub(r"[.\s]", "", match["letters"]) + _stop(match)
+    letters = re.sub(r"[.\s]", "", match["letters"])
+    return (letters.upper() if letters in ("am", "pm") else letters) + _stop(match)
 
 
 def _initials_of_a_name(match: re.Match[str]) -> Replacement:

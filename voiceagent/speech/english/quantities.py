@@ -158,7 +158,7 @@ RULES = [
             rule(r"(?<![\w.,/])(?P<left>24|50|9)/(?P<right>7|50|11)(?![\w/]|[.,]\d)", _well_known),
             rule(
                 r"(?<![\w.,/])(?:(?P<whole>\d+) )?(?P<top>\d+) ?/ ?(?P<bottom>\d+)"
-                r"(?P<ending>(?i:st|nd|rd|ths?|s))?(?![\w/]|[.,]\d|-\d| ?[=+*])",
+                r"(?P<ending>(?i:(?:st|nd|rd|th)s?|s))?(?![\w/]|[.,]\d|-\d| ?[=+*])",
                 _fraction,
             ),
             rule(

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from voiceagent.speech.mapped import Replacement, Rule
 
-NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
-"""A number without a sign: 1,234.5 or 12 or .5."""
+NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d\d)+,\d{3}|\d+)(?:\.\d+)?|\.\d+"
+"""A number without a sign: 1,234.5 or 1,00,000 (India) or 12 or .5."""
 SIGNED = rf"(?:(?<![\w.)])[-−])?(?:{NUMBER})"
 """The same with its sign; a hyphen behind a word is none."""
 

@@ -67,9 +67,26 @@ def _lone_half(match: re.Match[str]) -> Replacement:
     return match["half"].upper() + "M" + _final_stop(match)
 
 
+def _to(match: re.Match[str]) -> Replacement:
+    return " to "
+
+
+def _iso(match: re.Match[str]) -> Replacement:
+    """``2023-01-05T10:00:00Z``: the date and the time, each for the rules that know them."""
+    zone = [(" UTC", *match.span("utc"))] if match["utc"] else []
+    return [match.span("date"), (" ", *match.span("t")), match.span("time"), *zone]
+
+
 RULES = [
     *numeric(
         [
+            rule(
+                r"\b(?P<date>\d{4}-\d\d-\d\d)(?P<t>T)(?P<time>\d\d:\d\d)(?::\d\d(?:\.\d+)?)?"
+                r"(?P<utc>Z)?\b",
+                _iso,
+            ),
+            rule(r"(?<=[\dmM.])\s*[-–]\s*(?=\d{1,2}(?::\d\d)? ?[apAP]\.?[mM]\b)", _to),
+            rule(r"(?<=:\d\d)\s*[-–]\s*(?=\d{1,2}:\d\d(?![:\d]))", _to),
             rule(
                 rf"\b(?P<hour>\d{{1,2}}):(?P<minute>\d\d):(?P<second>\d\d)(?: ?{_HALF})?{_ZONE}"
                 r"(?![\d:])",

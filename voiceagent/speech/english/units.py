@@ -62,6 +62,7 @@ UNITS = {
     "sec": "second",
     "min": "minute",
     "mins": "minute",
+    "h": "hour",
     "hr": "hour",
     "hrs": "hour",
     "dB": "decibel",
@@ -70,6 +71,7 @@ UNITS = {
     "kJ": "kilojoule",
     "psi": "P S I",
     "px": "pixel",
+    "¢": "cent",
 }
 
 PERIODS = {

@@ -1,0 +1,62 @@
+"""LaTeX commands by name, before anything else takes their backslashes for Markdown."""
+
+import re
+
+from voiceagent.speech.english.rule import alternatives, rule
+from voiceagent.speech.mapped import Replacement
+
+_NAMES = {
+    "times": "times",
+    "cdot": "times",
+    "div": "divided by",
+    "pm": "plus or minus",
+    "leq": "is at most",
+    "le": "is at most",
+    "geq": "is at least",
+    "ge": "is at least",
+    "neq": "is not equal to",
+    "approx": "is about",
+    "infty": "infinity",
+    "sum": "the sum of",
+    "int": "the integral of",
+    "to": "to",
+    "rightarrow": "to",
+    "left": "",
+    "right": "",
+    "quad": "",
+    "ldots": "and so on",
+    "dots": "and so on",
+    **{
+        name: name.lower()
+        for name in (
+            "alpha beta gamma delta epsilon theta lambda mu pi rho sigma tau phi psi omega Gamma "
+            "Delta Theta Lambda Pi Sigma Phi Psi Omega sin cos tan log ln exp lim max min"
+        ).split()
+    },
+}
+
+
+def _command(match: re.Match[str]) -> Replacement:
+    return f" {_NAMES[match['name']]} "
+
+
+def _over(match: re.Match[str]) -> Replacement:
+    top, bottom = match.span("top"), match.span("bottom")
+    return [top, (" over ", top[1], bottom[0]), bottom]
+
+
+def _root(match: re.Match[str]) -> Replacement:
+    begin, end = match.span("said")
+    return [("the square root of ", match.start(), begin), (begin, end)]
+
+
+def _inner(match: re.Match[str]) -> Replacement:
+    return [match.span("said")]
+
+
+RULES = [
+    rule(r"\\[dt]?frac\s*\{(?P<top>[^{}]*)\}\s*\{(?P<bottom>[^{}]*)\}", _over),
+    rule(r"\\sqrt\s*\{(?P<said>[^{}]*)\}", _root),
+    rule(r"\\(?:text|mathrm|mathbf|mathit|operatorname)\s*\{(?P<said>[^{}]*)\}", _inner),
+    rule(rf"\\(?P<name>{alternatives(_NAMES)})(?![a-zA-Z])", _command),
+]
