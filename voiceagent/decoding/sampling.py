@@ -4,6 +4,10 @@ A row is worked on in this order: padding ids are cut off; logit bias; repetitio
 frequency penalties; bad words and minimum length; then greedy choice, or temperature, top-k,
 top-p, min-p and a draw. The same functions serve the target and the draft, and each row sees the
 history of its own position (prompt, reply, and the drafted tokens before it).
+
+Rows are worked on with numpy, on one thread: torch spreads a row of a large vocabulary over its
+threads, and where another process has one of the cores each such step then waits for it (measured:
+0.2 ms alone, 100 ms beside other work).
 """
 
 import math
@@ -11,7 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import torch
@@ -22,6 +26,11 @@ from voiceagent.decoding.noise import Purpose, uniform, uniforms
 
 _FEW = 4096
 """Up to so many candidates the race below is run over all of them at once."""
+
+_PIECE = 16384
+"""A long row is summed in pieces that stay in the cache."""
+
+Floats: TypeAlias = NDArray[np.float32]
 
 
 class SamplingError(VoiceAgentError):
@@ -215,25 +224,22 @@ class Sampler:
 
     def greedy_token(self, logits: torch.Tensor, context: Context) -> int:
         """The most probable id; the lowest one of equals. ``logits``: float32 (vocabulary,)."""
-        # numpy's argmax is vectorised; torch's takes fifty times as long on one CPU row.
-        return int(self._scores(logits, context).numpy().argmax())
+        return int(self._scores(logits, context).argmax())
 
     def distribution(self, logits: torch.Tensor, context: Context) -> Distribution:
         """The law after all parameters, for ``temperature`` > 0. ``logits``: (vocabulary,)."""
-        scores = self._scores(logits, context)
-        ids, weights = self._weights(scores)
+        ids, weights = self._weights(self._scores(logits, context))
         ids, weights = keep_top_p(ids, weights, self.sampling.top_p)
         ids, weights = keep_min_p(ids, weights, self.sampling.min_p)
         return Distribution(ids, weights / weights.sum())
 
-    def _weights(self, scores: torch.Tensor) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        temperature = self.sampling.temperature
+    def _weights(self, scores: Floats) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        ids = self._all_ids
         if 0 < self.sampling.top_k < len(scores):
-            ids = top_k_ids(scores.numpy(), self.sampling.top_k)
-            kept = scores.numpy()[ids].astype(np.float64)
-            return ids, np.exp((kept - kept.max()) / temperature)
-        shifted = (scores - scores.max()) / temperature
-        return self._all_ids, shifted.exp_().numpy().astype(np.float64)
+            ids = top_k_ids(scores, self.sampling.top_k)
+            scores = scores[ids]
+        shifted = (scores - scores.max()) / np.float32(self.sampling.temperature)
+        return ids, np.exp(shifted).astype(np.float64)
 
     @cached_property
     def _all_ids(self) -> NDArray[np.int64]:
@@ -245,11 +251,11 @@ class Sampler:
         penalties = (asked.presence_penalty, asked.frequency_penalty, asked.repetition_penalty - 1)
         return bool(any(penalties) or asked.logit_bias or self._bad_words or asked.min_tokens)
 
-    def _scores(self, logits: torch.Tensor, context: Context) -> torch.Tensor:
-        scores = logits[: self.vocabulary_size]
+    def _scores(self, logits: torch.Tensor, context: Context) -> Floats:
+        scores: Floats = logits.numpy()[: self.vocabulary_size]
         if not self._touches_logits:
             return scores
-        scores = scores.clone()
+        scores = scores.copy()
         for token, bias in self.sampling.logit_bias.items():
             scores[token] += bias
         self._penalize(scores, context)
@@ -257,19 +263,19 @@ class Sampler:
             scores[token] = -math.inf
         return scores
 
-    def _penalize(self, scores: torch.Tensor, context: Context) -> None:
+    def _penalize(self, scores: Floats, context: Context) -> None:
         asked = self.sampling
         if asked.repetition_penalty != 1:
-            seen = torch.tensor(sorted(set(context.all)), dtype=torch.int64)
+            seen = np.unique(np.array(context.all, dtype=np.int64))
             values = scores[seen]
-            factor = asked.repetition_penalty
-            scores[seen] = torch.where(values > 0, values / factor, values * factor)
+            factor = np.float32(asked.repetition_penalty)
+            scores[seen] = np.where(values > 0, values / factor, values * factor)
         generated = context.generated
         if (asked.presence_penalty or asked.frequency_penalty) and generated:
             counts = Counter(generated)
-            times = torch.tensor(list(counts.values()), dtype=scores.dtype)
+            times = np.array(list(counts.values()), dtype=np.float32)
             penalty = asked.presence_penalty + asked.frequency_penalty * times
-            scores[torch.tensor(list(counts))] -= penalty
+            scores[list(counts)] -= penalty
 
     def _forbidden(self, context: Context) -> set[int]:
         forbidden: set[int] = set()
@@ -317,4 +323,11 @@ def keep_min_p(
 
 def probability_of(token: int, logits: torch.Tensor) -> float:
     """The softmax probability (temperature 1) of one id of a row (vocabulary,)."""
-    return math.exp(float(logits[token]) - float(torch.logsumexp(logits, 0)))
+    row: Floats = logits.numpy()
+    top, total = row.max(), 0.0
+    scratch = np.empty(_PIECE, dtype=np.float32)
+    for start in range(0, len(row), _PIECE):
+        piece = row[start : start + _PIECE]
+        shifted = np.subtract(piece, top, out=scratch[: len(piece)])
+        total += float(np.exp(shifted, out=shifted).sum())
+    return math.exp(float(row[token]) - float(top)) / total
