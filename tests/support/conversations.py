@@ -130,7 +130,7 @@ class Talk:
                 reply=ledger.reply,
                 epoch=ledger.epoch,
                 at_s=self.tick(),
-                churn=self._account.of(ledger.reply),
+                churn=self._account.of(ledger.reply, epoch=ledger.epoch),
                 latencies={"response_gap_ms": 640.0},
             )
         )

@@ -59,6 +59,7 @@ def test_tokens_of_rounds_are_hidden_and_counts_stay() -> None:
     """Token identifiers spell words; how many there were, and how likely, does not."""
     fields = {
         "drafted": [5, 6],
+        "emitted": (5, 7),
         "drafted_text": [" a", None],
         "draft_probabilities": [0.5, None],
         "accepted": 1,
@@ -70,6 +71,7 @@ def test_tokens_of_rounds_are_hidden_and_counts_stay() -> None:
     assert isinstance(record, RoundRecord)
     assert record.fields == {
         "drafted": [0, 0],
+        "emitted": [0, 0],
         "drafted_text": [" x", None],
         "draft_probabilities": [0.5, None],
         "accepted": 1,

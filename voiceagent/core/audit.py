@@ -12,8 +12,7 @@ from typing import Any
 
 from voiceagent.core.audit_epoch import EpochAudit, Finding, Lie
 from voiceagent.core.churn import ChurnFigures
-from voiceagent.core.events import Author, LedgerEvent, Recorded, Started, Voided
-from voiceagent.core.frames import EndFrame
+from voiceagent.core.events import Author, Ended, LedgerEvent, Recorded, Started, Voided
 from voiceagent.core.streams import Stream, StreamError, StreamProtocol
 from voiceagent.core.trace import FiguresRecord, Record, SpeechRecord, ToolRecord, TurnRecord, read
 
@@ -60,27 +59,44 @@ class Summary:
 
 
 class ChurnAccount:
-    """The churn of every reply in every protocol, from its ledger events."""
+    """The churn of every epoch in every protocol, from its ledger events."""
 
     def __init__(self) -> None:
-        self._streams = {protocol: Stream(protocol) for protocol in StreamProtocol}
-        self._ended: dict[str, dict[str, Any]] = {}
+        self._open: dict[tuple[str, int], dict[str, Stream]] = {}
+        self._over: dict[tuple[str, int], dict[str, ChurnFigures]] = {}
 
     def feed(self, event: LedgerEvent) -> None:
-        """Takes one ledger event."""
-        for protocol, stream in self._streams.items():
-            stream.feed(event)
-            for frame in stream.frames():
-                if isinstance(frame, EndFrame):
-                    self._ended.setdefault(frame.reply, {})[protocol] = dict(frame.statistics)
+        """Takes one ledger event.
 
-    def of(self, reply: str) -> dict[str, Any]:
-        """Figures by protocol of a reply that has ended (``FiguresRecord.churn``)."""
-        return {str(protocol): each for protocol, each in self._ended.get(reply, {}).items()}
+        Raises:
+            StreamError: its epoch has not started, or is over.
+        """
+        key = event.reply, event.epoch
+        if isinstance(event, Started):
+            self._open[key] = {str(each): Stream(each) for each in StreamProtocol}
+        if key not in self._open:
+            raise StreamError(f"reply {event.reply}: epoch {event.epoch} is not under way")
+        for stream in self._open[key].values():
+            stream.feed(event)
+            stream.frames()
+        if isinstance(event, Ended | Voided):
+            self._over[key] = _figures(self._open.pop(key))
+
+    def of(self, reply: str, *, epoch: int) -> dict[str, dict[str, Any]]:
+        """Figures by protocol of an epoch that is over (``FiguresRecord.churn``); else empty."""
+        figures = self._over.get((reply, epoch), {})
+        return {name: each.to_object() for name, each in figures.items()}
 
     def total(self) -> dict[str, ChurnFigures]:
-        """Figures by protocol of all replies so far."""
-        return {str(protocol): each.figures() for protocol, each in self._streams.items()}
+        """Figures by protocol of all epochs so far."""
+        total = {str(each): ChurnFigures() for each in StreamProtocol}
+        for figures in [*self._over.values(), *map(_figures, self._open.values())]:
+            total = {name: each + figures[name] for name, each in total.items()}
+        return total
+
+
+def _figures(streams: Mapping[str, Stream]) -> dict[str, ChurnFigures]:
+    return {name: stream.figures() for name, stream in streams.items()}
 
 
 class Audit:
@@ -180,7 +196,7 @@ class Audit:
         self._speech_s += record.samples / max(1, record.rate_hz)
 
     def _take_figures(self, record: FiguresRecord) -> Iterator[Finding]:
-        derived = self._account.of(record.reply)
+        derived = self._account.of(record.reply, epoch=record.epoch)
         for protocol, reported in record.churn.items():
             truth = derived.get(protocol)
             if not isinstance(reported, Mapping) or truth is None:

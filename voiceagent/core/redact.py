@@ -67,7 +67,7 @@ def _redact_value(value: Any) -> Any:
         return redact_text(value)
     if isinstance(value, Mapping):
         return {name: _redact_value(item) for name, item in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [0 if isinstance(item, int) else _redact_value(item) for item in value]
     return value
 

@@ -116,7 +116,7 @@ class TroubleRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FiguresRecord:
-    """Figures reported for a reply that has ended."""
+    """Figures reported for an epoch that is over."""
 
     type: ClassVar[str] = "figures"
     reply: str
