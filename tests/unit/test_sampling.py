@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from voiceagent.decoding import sampling
 from voiceagent.decoding.noise import Purpose, uniform, uniforms
 from voiceagent.decoding.sampling import (
     Context,
@@ -230,8 +231,10 @@ def test_shared_noise_couples_two_laws() -> None:
     assert agreed / 3000 > (1 - 0.1) / (1 + 0.1)
 
 
-def test_acceptance_is_strict() -> None:
-    """Probability zero is never accepted and one always, whatever the number."""
-    for seed in range(500):
-        assert not CounterNoise(seed).accepts(0, position=1)
-        assert CounterNoise(seed).accepts(1, position=1)
+def test_acceptance_is_strict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Probability zero is never accepted and one always, even by the extreme numbers."""
+    for number in (0.0, 0.5, 1 - 2**-53):
+        monkeypatch.setattr(sampling, "uniform", lambda number=number, **place: number)
+        assert not CounterNoise(1).accepts(0, position=1)
+        assert CounterNoise(1).accepts(1, position=1)
+        assert CounterNoise(1).accepts(0.5, position=1) is (number < 0.5)

@@ -10,11 +10,10 @@ from voiceagent.decoding.sampling import Chance, Context, Distribution, Sampler,
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One token, the law it was drawn from (None: greedy), and its probability."""
+    """One token and the law it was drawn from (None: greedy)."""
 
     token: int
     law: Distribution | None
-    probability: float
 
 
 @dataclass(frozen=True)
@@ -28,12 +27,16 @@ class Chooser:
     def choose(self, logits: torch.Tensor, context: Context) -> Choice:
         """The choice at the row that ``context`` ends before."""
         if self.sampler.greedy:
-            token = self.sampler.greedy_token(logits, context)
-            return Choice(token, None, self.confidence(token, logits))
+            return Choice(self.sampler.greedy_token(logits, context), None)
         law = self.sampler.distribution(logits, context)
         token = self.chance.choose(law, position=context.position, purpose=self.purpose)
-        return Choice(token, law, float(law.of(token)))
+        return Choice(token, law)
 
-    def confidence(self, token: int, logits: torch.Tensor) -> float:
-        """The model's own probability of a token, without sampler parameters: for the trace."""
-        return probability_of(token, logits[: self.sampler.vocabulary_size])
+    def probability(self, token: int, choice: Choice, logits: torch.Tensor) -> float:
+        """For the trace: a token's probability at the row of ``choice``.
+
+        Under the law that was drawn from; where the choice was greedy, the model's own.
+        """
+        if choice.law is None:
+            return probability_of(token, logits[: self.sampler.vocabulary_size])
+        return float(choice.law.of(token))

@@ -187,20 +187,12 @@ def _accept_coupled(loop: Loop, scored: Scored) -> Accepted:
     def target_token(row: int) -> int:
         choice = chooser.choose(scored.logits[row], scored.context_at(row))
         choices.append(choice)
-        probabilities.append(_probability(chooser, choice, scored, row))
+        drafted = scored.drafted[row]
+        probabilities.append(chooser.probability(drafted, choice, scored.logits[row]))
         return choice.token
 
     count = accept_coupled(scored.drafted, target_token=target_token)
     return Accepted(count, tuple(choices), (), tuple(probabilities))
-
-
-def _probability(chooser: Chooser, choice: Choice, scored: Scored, row: int) -> float:
-    drafted = scored.drafted[row]
-    if choice.token == drafted:
-        return choice.probability
-    if choice.law is None:
-        return chooser.confidence(drafted, scored.logits[row])
-    return float(choice.law.of(drafted))
 
 
 def _accept_drawn(loop: Loop, proposal: Proposal, scored: Scored) -> Accepted:

@@ -43,20 +43,22 @@ class DraftModel:
 
     def propose(self, count: int) -> Proposal:
         """Draws up to ``count`` tokens one after the other, fewer where the cache is full."""
+        assert self._chooser is not None, "propose before begin"
         choices: list[Choice] = []
+        probabilities: list[float] = []
         context = Context(self._ids, self._prompt_length)
         while len(choices) < count and context.position <= self._cache.capacity:
             logits = self._feed(context.all[self._cache.length :])
-            assert self._chooser is not None, "propose before begin"
             choice = self._chooser.choose(logits, context)
             choices.append(choice)
+            probabilities.append(self._chooser.probability(choice.token, choice, logits))
             context = context.then(choice.token)
             if choice.token in self._chooser.sampler.eos_ids:
                 break
         return Proposal(
             tuple(choice.token for choice in choices),
             tuple(choice.law for choice in choices),
-            tuple(choice.probability for choice in choices),
+            tuple(probabilities),
         )
 
     def accept(self, emitted: Sequence[int]) -> None:
