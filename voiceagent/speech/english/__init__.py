@@ -25,6 +25,7 @@ RULES = (
     *electronic.RULES,
     *times.RULES,
     *names.ADDRESS_RULES,
+    *names.BEFORE_NUMBER_RULES,
     *dates.RULES,
     *money.RULES,
     *measures.RULES,

@@ -48,6 +48,14 @@ def _month_first(match: re.Match[str]) -> Replacement:
     return said + (f"{match['comma'] or ''} {_said_year(match['year'])}" if match["year"] else "")
 
 
+def _days_of_a_month(match: re.Match[str]) -> Replacement:
+    """``May 5-7`` -> ``May fifth to seventh``."""
+    first, last = int(match["day"]), int(match["last"])
+    if not 1 <= first < last <= 31:
+        return None
+    return f"{_month_name(match['month'])} {ordinal(first)} to {ordinal(last)}"
+
+
 def _day_first(match: re.Match[str]) -> Replacement:
     """``15 January 2020`` -> ``the fifteenth of January twenty twenty``."""
     if not 1 <= int(match["day"]) <= 31 or _is_rather_a_verb(match):
@@ -72,6 +80,14 @@ def _numeric(match: re.Match[str]) -> Replacement:
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return None
     return f"{_MONTHS[month - 1]} {ordinal(day)} {_said_year(match['year'])}"
+
+
+def _month_and_day(match: re.Match[str]) -> Replacement:
+    """``on 3/4``: behind such a word it is a day and no fraction."""
+    month, day = int(match["month"]), int(match["day"])
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return None
+    return f"{_MONTHS[month - 1]} {ordinal(day)}"
 
 
 def _numeric_day_first(match: re.Match[str]) -> Replacement:
@@ -102,6 +118,8 @@ def _mid_decade(match: re.Match[str]) -> Replacement:
 
 def _year_range(match: re.Match[str]) -> Replacement:
     first, second = int(match["first"]), match["second"]
+    if match["sign"] == "/" and int(second) != (first + 1) % 100:
+        return None
     if first not in _PAST_AND_NEAR or (len(second) == 4 and int(second) not in _PAST_AND_NEAR):
         return None
     return f"{year(first)} to {_said_year(second)}"
@@ -131,6 +149,10 @@ RULES = [
     *numeric(
         [
             rule(
+                rf"\b{_MONTH_CAPITAL} {_DAY} ?[-–] ?(?P<last>[0-3]?\d)(?:st|nd|rd|th)?\b(?![:.]\d)",
+                _days_of_a_month,
+            ),
+            rule(
                 rf"\b{_MONTH}[ -]{_DAY}\b(?![:.]\d)(?:(?P<comma>,)?[ -]{_YEAR})?",
                 _month_first,
                 re.I,
@@ -139,6 +161,8 @@ RULES = [
             rule(rf"\b{_MONTH},? {_YEAR}", _month_and_year, re.I),
             rule(r"\b(?P<year>[12]\d{3})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})\b", _numeric),
             rule(r"\b(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4}|\d\d)\b", _numeric),
+            rule(r"\b(?P<day>\d{1,2})/(?P<month>\d{1,2})/(?P<year>\d{4})\b", _numeric_day_first),
+            rule(r"(?<=\b[Oo]n )(?P<month>\d{1,2})/(?P<day>\d{1,2})(?![\w/]|\.\d)", _month_and_day),
             rule(r"\b(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})\b", _numeric_day_first),
             rule(r"\b(?P<first>[12]\d{3})s[-–](?P<second>(?:[12]\d)?\d0)s\b", _decades),
             rule(
@@ -148,7 +172,7 @@ RULES = [
             rule(r"(?<![\w.,$€£])(?P<number>[12]\d{2}0)(?: ?s|'s)\b", _decade),
             rule(r"(?<![\w.])['’](?P<number>[1-9]0)s\b", _decade),
             rule(
-                rf"(?<![\w.,$€£-])(?P<first>[12]\d{{3}})[-–](?P<second>[12]\d{{3}}|\d\d)(?![\w-]){_UNIT_AHEAD}",
+                rf"(?<![\w.,$€£-])(?P<first>[12]\d{{3}})(?P<sign>[-–/])(?P<second>[12]\d{{3}}|\d\d)(?![\w-]){_UNIT_AHEAD}",
                 _year_range,
             ),
             rule(

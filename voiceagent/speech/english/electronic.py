@@ -120,7 +120,13 @@ def _called(match: re.Match[str]) -> Replacement:
     return match["name"].replace(".", " dot ").replace("_", " ")
 
 
+def _join(match: re.Match[str]) -> Replacement:
+    return ""
+
+
 RULES = [
+    # Thousands set apart by narrow or unbreakable blanks.
+    rule(r"(?<=\d)[\u00a0\u202f\u2009](?=\d{3}(?!\d))", _join),
     rule(r"(?<![\w.])(?P<name>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\(\)", _called),
     rule(r"\b(?:https?|ftp|file|mailto)://?[^\s<>\"”»)\]]+", _address, re.I),
     rule(r"\bwww\.[^\s<>\"”»)\]]+", _address, re.I),
@@ -132,6 +138,19 @@ RULES = [
         re.I,
     ),
     rule(r"(?<![\w./])(?:[a-z0-9][a-z0-9-]+\.)+[a-z]{2,5}(?:/[\w./?=&%#-]*)?(?![\w@])", _address),
+    rule(
+        r"(?<![\w.-])(?:\+\d{1,3}[ -]?)?(?:\(\d{3}\)[ -]?|\d{3}[-. ])\d{3}[-. ]\d{4}(?:-\d+)?"
+        r"(?![\w-])",
+        _telephone,
+    ),
+    rule(r"(?<![\w.-])\+\d{1,3}(?:[ -]\d{2,4}){2,5}(?![\w-])", _telephone),
+    rule(r"(?<![\w.-])(?:1-)?\d{3}-\d{3}-\d{4}(?![\w-])", _telephone),
+    rule(r"(?<![\w.-])\d{3}-\d{2}-\d{4}(?![\w-])", _telephone),
+    # Without an area code; two round numbers are a range.
+    rule(r"(?<![\w.,$-])\d{3}-\d{3}[1-9](?![\w-])", _telephone),
+    rule(
+        r"\b(?:ending in|code is|pin is|OTP is|otp is|PIN is) (?P<number>\d{3,})\b", _digits_after
+    ),
     rule(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]\d|\w)", _internet_address),
     rule(
         r"\b(?P<name>(?i:version|release)|Python|iOS|macOS|Ubuntu|Debian|Node|Java|PHP|Ruby|CUDA|Android"
@@ -145,17 +164,6 @@ RULES = [
     ),
     rule(
         r"\b(?P<country>1)-800-(?P<letters>[A-Z0-9-]*[A-Z][A-Z0-9-]*[A-Z0-9])\b", _vanity_telephone
-    ),
-    rule(
-        r"(?<![\w.-])(?:\+\d{1,3}[ -]?)?(?:\(\d{3}\)[ -]?|\d{3}[-. ])\d{3}[-. ]\d{4}(?:-\d+)?"
-        r"(?![\w-])",
-        _telephone,
-    ),
-    rule(r"(?<![\w.-])\+\d{1,3}(?:[ -]\d{2,4}){2,5}(?![\w-])", _telephone),
-    rule(r"(?<![\w.-])(?:1-)?\d{3}-\d{3}-\d{4}(?![\w-])", _telephone),
-    rule(r"(?<![\w.-])\d{3}-\d{2}-\d{4}(?![\w-])", _telephone),
-    rule(
-        r"\b(?:ending in|code is|pin is|OTP is|otp is|PIN is) (?P<number>\d{3,})\b", _digits_after
     ),
     rule(
         r"(?:(?<=[Cc]all )|(?<=[Dd]ial ))(?P<number>\d{3})\b"

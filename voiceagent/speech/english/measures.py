@@ -29,7 +29,12 @@ def _unit(text: str, *, one: bool) -> str:
     name = UNITS[text]
     if one or name in ("percent", "hertz", "kilohertz", "megahertz", "gigahertz"):
         return name
-    for singular, many in (("foot", "feet"), ("inch", "inches"), ("degree ", "degrees ")):
+    for singular, many in (
+        ("square foot", "square feet"),
+        ("foot", "feet"),
+        ("inch", "inches"),
+        ("degree ", "degrees "),
+    ):
         if name.startswith(singular):
             return name.replace(singular, many, 1)
     return plural(name)
@@ -58,6 +63,16 @@ def _degrees(match: re.Match[str]) -> Replacement:
     return f"{number(match['number'])} degree{'' if one else 's'}{scale}"
 
 
+def _degree_range(match: re.Match[str]) -> Replacement:
+    scale = {"C": "Celsius", "F": "Fahrenheit"}[match["scale"]]
+    return f"{number(match['low'])} to {number(match['number'])} degrees {scale}"
+
+
+def _currency_first(match: re.Match[str]) -> Replacement:
+    amount = match["number"]
+    return f"{number(amount)} {_unit(match['unit'], one=is_one(amount))}"
+
+
 def _seconds(match: re.Match[str]) -> Replacement:
     return f"{number(match['number'])} seconds"
 
@@ -67,8 +82,13 @@ RULES = numeric(
         rule(r"(?<![\w.,])(?P<number>\d+\.\d+) ?s\b", _seconds),
         rule(r"(?<!\w)(?P<feet>\d{1,2})['′] ?(?P<inches>\d{1,2}(?:\.\d)?)[\"″]", _feet_and_inches),
         rule(rf"(?<![\w.\"])(?P<number>{NUMBER})[\"″](?!\w)", _inches),
+        rule(
+            rf"(?<![\w.,-])(?P<low>{NUMBER}) ?[-–] ?(?P<number>{NUMBER}) ?[°º] ?(?P<scale>[CF])\b",
+            _degree_range,
+        ),
         rule(rf"(?P<number>{SIGNED}) ?[°º] ?(?P<scale>[CF])\b", _degrees),
         rule(rf"(?P<number>{SIGNED}) ?[°º](?P<scale>(?!))?", _degrees),
+        rule(rf"\b(?P<unit>USD|EUR|GBP|CHF) ?(?P<number>{NUMBER})(?![\w]|[.,]\d)", _currency_first),
         rule(
             rf"(?:(?<![\w.,-])(?P<low>{NUMBER}) ?[-–] ?|(?<![\w.,]))(?P<number>{SIGNED}){SCALE}"
             rf"[ -]?(?P<unit>{_UNIT})(?: ?/ ?(?P<per>{_UNIT}))?(?![\w²³]|\^)(?:\.(?= [a-z]))?",

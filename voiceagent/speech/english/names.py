@@ -187,7 +187,7 @@ def _abbreviation(match: re.Match[str]) -> Replacement:
 
 
 def _before_number(match: re.Match[str]) -> Replacement:
-    return _BEFORE_NUMBERS[match["word"]]
+    return _BEFORE_NUMBERS[match["word"]] + " "
 
 
 def _degree(match: re.Match[str]) -> Replacement:
@@ -256,6 +256,10 @@ _NUMBERED = (
     "Chapter|Part|Section|Volume|Book|Act|Scene|Article|Appendix|Phase|Type|Class|Level|Stage|"
     "Title|Episode|Grade|War|Bowl|Mark|Apollo|Rocky|Final Fantasy|Windows"
 )
+_ONE_FOLLOWS = re.compile(
+    r"\s*(?:$|[.,;:!?)\]\"'”])|\s(?:of|was|is|and|or|in|ended|began|error|diabetes|to)\b"
+)
+"""What may come after "Part I" that shows that the "I" is no pronoun."""
 _CROWNED = (
     "Henry|Louis|Charles|George|Edward|Richard|James|William|Elizabeth|Mary|Philip|Frederick|"
     "Napoleon|Nicholas|Alexander|Catherine|John|Paul|Pius|Benedict|Leo|Francis|Peter|Ivan|"
@@ -264,6 +268,9 @@ _CROWNED = (
 
 
 def _roman(match: re.Match[str]) -> Replacement:
+    """``Part IV``; ``the part I like`` is none."""
+    if match["roman"] == "I" and not _ONE_FOLLOWS.match(match.string, match.end()):
+        return None
     return [match.span("word"), (f" {cardinal(_value(match['roman']))}", *match.span("roman"))]
 
 
@@ -273,7 +280,7 @@ def _crowned(match: re.Match[str]) -> Replacement:
 
 
 def _value(roman: str) -> int:
-    values = [_ROMAN_VALUES[letter] for letter in roman]
+    values = [_ROMAN_VALUES[letter] for letter in roman.upper()]
     return sum(
         -value if any(later > value for later in values[i + 1 : i + 2]) else value
         for i, value in enumerate(values)
@@ -292,10 +299,16 @@ ADDRESS_RULES = numeric(
     ]
 )
 
+BEFORE_NUMBER_RULES = [
+    rule(
+        rf"(?<![\w.])(?P<word>{alternatives(_BEFORE_NUMBERS)})\.(?P<blank> ?)(?=\d|[IVX]+\b)",
+        _before_number,
+    ),
+]
+
 RULES = [
     rule(rf"\b(?P<title>{alternatives(_TITLES)})\.(?= (?:[A-Z]|and [A-Z]))", _title),
     rule(r"\b(?P<title>Dr|Mr|Mrs|Ms)(?= [A-Z][a-z])", _title),
-    rule(rf"(?<![\w.])(?P<word>{alternatives(_BEFORE_NUMBERS)})\.(?= ?\d)", _before_number),
     rule(r"(?<=[a-z] )St\.(?=,? [a-z])", _street_of_a_name),
     rule(r"(?<!\w)(?P<hash>#)(?=\d)", _hash),
     rule(rf"(?<![\w.])(?P<degree>{alternatives(_DEGREES)})", _degree),
@@ -303,6 +316,6 @@ RULES = [
     rule(r"(?<![\w.])(?P<letters>(?:[A-Z]\. ?){2,})(?=[A-Z][a-z])", _initials_of_a_name),
     rule(r"(?<![\w.])(?P<letters>(?:[A-Za-z]\.){2,}[A-Za-z]?)(?!\w)", _initials),
     rule(r"(?<![\w.])(?P<letters>[A-Z])\.(?= [A-Z][a-z])", _initials),
-    rule(rf"\b(?P<word>(?i:{_NUMBERED})) (?P<roman>{_ROMAN})\b(?!['’])", _roman),
+    rule(rf"\b(?P<word>(?i:{_NUMBERED})) (?P<roman>{_ROMAN}|[ivx]{{2,5}})\b(?!['’])", _roman),
     rule(rf"\b(?P<word>{_CROWNED}) (?P<roman>{_ROMAN})\b(?!['’]m)", _crowned),
 ]

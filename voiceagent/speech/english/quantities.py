@@ -22,6 +22,8 @@ def _fraction(match: re.Match[str]) -> Replacement:
     top, bottom = int(match["top"].replace(",", "")), int(match["bottom"])
     if bottom < 2 or len(match["bottom"]) > 4:
         return None
+    if top == bottom:
+        return f"{cardinal(top)} out of {cardinal(bottom)}"
     whole = match["whole"]
     if whole and (top, bottom) == (1, 2):
         return f"{number(whole)} and a half"
@@ -100,7 +102,7 @@ def _equation(match: re.Match[str]) -> Replacement:
     if not re.search(r"[+*×÷=≠≈<>≤≥^²³]", text):
         return None
     parts: list[Kept | Said] = []
-    for token in re.finditer(rf"\s*({_OPERATOR})\s*|[^+*×·/÷=≠≈<>≤≥−–-]+", text):
+    for token in re.finditer(rf"\s*({_OPERATOR})\s*|[^+*×·/÷=≠≈<>≤≥−–!-]+", text):
         begin, end = match.start() + token.start(), match.start() + token.end()
         if token[1] and (parts or token[1] not in "-−–"):
             parts.append((f" {_OPERATORS[token[1]]} ", begin, end))
@@ -109,6 +111,10 @@ def _equation(match: re.Match[str]) -> Replacement:
         else:
             parts.append((begin, end))
     return parts
+
+
+def _function(match: re.Match[str]) -> Replacement:
+    return f"{match['name']} of {match['of']}"
 
 
 def _product(match: re.Match[str]) -> Replacement:
@@ -168,6 +174,7 @@ RULES = [
         ]
     ),
     rule(rf"(?:(?P<whole>\d+) ?)?(?P<sign>[{''.join(VULGAR_FRACTIONS)}])", _vulgar_fraction),
+    rule(r"\b(?P<name>[a-zA-Z])\((?P<of>[a-z])\)", _function),
     rule(rf"(?<![\w.,)(]){_TERM}(?:\s*{_OPERATOR}\s*{_TERM})+(?![\w]|-\w)", _equation),
     rule(r"(?<=[\w)])(?P<base>)\^?(?P<exponent>(?<=\^)-?\d+|[²³])", _power),
     *numeric(

@@ -85,6 +85,7 @@ RULES = [
                 r"(?P<utc>Z)?\b",
                 _iso,
             ),
+            rule(r"(?<=\bnoon)\s*[-–]\s*(?=\d)", _to),
             rule(r"(?<=[\dmM.])\s*[-–]\s*(?=\d{1,2}(?::\d\d)? ?[apAP]\.?[mM]\b)", _to),
             rule(r"(?<=:\d\d)\s*[-–]\s*(?=\d{1,2}:\d\d(?![:\d]))", _to),
             rule(

@@ -22,6 +22,7 @@ UNITS = {
     "km²": "square kilometer",
     "m³": "cubic meter",
     "sq ft": "square foot",
+    "sq. ft.": "square foot",
     "mg": "milligram",
     "g": "gram",
     "kg": "kilogram",
@@ -71,6 +72,10 @@ UNITS = {
     "kJ": "kilojoule",
     "psi": "P S I",
     "px": "pixel",
+    "USD": "US dollar",
+    "EUR": "euro",
+    "GBP": "British pound",
+    "CHF": "Swiss franc",
     "¢": "cent",
 }
 
