@@ -10,7 +10,6 @@ right.
 """
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable
 
 from voiceagent.core import structure
@@ -112,8 +111,7 @@ class Scanner:
             begin = scan.base + scan.emphasis_from
             if begin < position < begin + LONGEST_EMPHASIS:
                 return True
-        index = bisect_left(scan.together, (position, 0))
-        return index > 0 and scan.together[index - 1][1] > position
+        return any(begin < position < end for begin, end in scan.together)
 
     def peek(self, to: int) -> str:
         """The text from the last position taken up to ``to``."""
@@ -130,9 +128,8 @@ class Scanner:
         text = self.peek(to)
         self._store.clear()
         self._taken = to
-        together = self.scan.together
-        if together and together[0][1] <= to:
-            self.scan.together = [span for span in together if span[1] > to]
+        if self.scan.together:
+            self.scan.together = [span for span in self.scan.together if span[1] > to]
         return text
 
     def _take_stored(self, to: int) -> str:

@@ -120,9 +120,9 @@ class Committer:
         low = self._low_ms
         runs_low = low is not None and buffered_ms is not None and buffered_ms < low
         scan = self._scanner.scan
-        if not scan.found and runs_low == self._ran_low:
-            if scan.base + scan.at < self._look_again_at:  # the common case, at every token
-                return []
+        news = scan.found or runs_low != self._ran_low
+        if not news and scan.base + scan.at < self._look_again_at:
+            return []  # the common case, at every token
         self._ran_low = runs_low
         self._waiting += self._scanner.boundaries()
         commits = []
@@ -182,14 +182,16 @@ class Committer:
             return None
         if to < self._look_again_at:
             return None
-        text = self._scanner.peek(to)
+        with_blanks = self._scanner.peek(to)
+        text = with_blanks.rstrip()  # blanks at the end belong to the next segment
         length = weight(text)
         while length > limit * self._limits:
             if (cut := self._cut_within(text, limit)) is not None:
                 return cut
             self._limits += 1
         # It cannot grow too long before so many more characters have come.
-        self._look_again_at = to + (limit * self._limits - length) // WEIGHT_OF_WIDE + 1
+        room = limit * self._limits - weight(with_blanks)
+        self._look_again_at = to + max(0, room) // WEIGHT_OF_WIDE + 1
         return None
 
     def _cut_within(self, text: str, limit: int) -> Boundary | None:

@@ -12,30 +12,29 @@ GERMANIC: dict[str, dict[str, str]] = {
             usw etc Str str Jh Jhd Jhdt Std std Mio Mrd Tsd Chr Fa Ges GmbH Jan Feb Mär Apr Jun Jul
             Aug Sep Sept Okt Nov Dez Mo Di Mi Do So
             """,
-        "numbered": """
-            Nr nr Art Abs Kap Bd Aufl S Tel Abb Tab Pkt Ziff Anm Az Hs Nrn
-            """,
+        "numbered": "Nr nr Art Abs Kap Bd Aufl S Tel Abb Tab Pkt Ziff Anm Az Hs Nrn",
         "openers": """
-            Ich Du Er Sie Es Wir Ihr Der Die Das Den Dem Des Ein Eine Einen Einem Einer Dieser Diese
-            Dieses Diesen Diesem Jener Jene Mein Meine Dein Deine Sein Seine Ihre Ihren Unser Unsere
-            Was Wer Wen Wem Wo Wann Warum Wie Welche Welcher Welches Wohin Woher Wenn Weil Da Dann
-            Danach Dort Hier Doch Aber Und Oder Denn Also Auch Als Ob Dass Damit Dabei Dafür Dagegen
-            Daher Deshalb Deswegen Trotzdem Jedoch Nach Vor Bei Mit Ohne Seit Für Gegen Zu Zum Zur
-            Im In Am An Auf Aus Von Vom Über Unter Um Durch Während Nun Nur Noch Schon Heute Morgen
-            Gestern Jetzt Bitte Danke Ja Nein Man Ist Sind War Waren Hat Haben Kann Können Will Wird
-            Werden Soll Muss Alle Alles Andere Beide Einige Viele Mehrere Manche Jeder Jede Kein
-            Keine Nicht Nichts Zudem Außerdem Allerdings Später Schließlich Zuerst Zunächst
-            Inzwischen Obwohl Nachdem Bevor Bis Zwar Sogar Immer Wieder Sowohl Solche Wir's Es's
-            Laut
+            Ich Du Er Sie Es Wir Ihr Der Die Das Den Dem Des Ein Eine Einen Einem Einer Dieser
+            Diese Dieses Diesen Diesem Jener Jene Mein Meine Dein Deine Sein Seine Ihre Ihren Unser
+            Unsere Was Wer Wen Wem Wo Wann Warum Wie Welche Welcher Welches Wohin Woher Wenn Weil
+            Da Dann Danach Dort Hier Doch Aber Und Oder Denn Also Auch Als Ob Dass Damit Dabei
+            Dafür Dagegen Daher Deshalb Deswegen Trotzdem Jedoch Nach Vor Bei Mit Ohne Seit Für
+            Gegen Zu Zum Zur Im In Am An Auf Aus Von Vom Über Unter Um Durch Während Nun Nur Noch
+            Schon Heute Morgen Gestern Jetzt Bitte Danke Ja Nein Man Ist Sind War Waren Hat Haben
+            Kann Können Will Wird Werden Soll Muss Alle Alles Andere Beide Einige Viele Mehrere
+            Manche Jeder Jede Kein Keine Nicht Nichts Zudem Außerdem Allerdings Später Schließlich
+            Zuerst Zunächst Inzwischen Obwohl Nachdem Bevor Bis Zwar Sogar Immer Wieder Sowohl
+            Solche Wir's Es's Laut
             """,
         "designators": """
             Option Gruppe Klasse Typ Teil Punkt Plan Vitamin Gleis Halle Block Stufe Tor
             """,
         "function_words": """
-            der die das den dem des ein eine einen einem einer eines und oder aber denn weil dass ob
-            wenn als wie in im an am auf aus bei mit von vom zu zum zur für über unter um durch nach
-            vor seit ohne gegen ist sind war waren hat haben wird werden kann können will soll muss
-            ich du er sie es wir ihr mein dein sein unser sehr nicht auch nur so dieser diese dieses
+            der die das den dem des ein eine einen einem einer eines und oder aber denn weil dass
+            ob wenn als wie in im an am auf aus bei mit von vom zu zum zur für über unter um durch
+            nach vor seit ohne gegen ist sind war waren hat haben wird werden kann können will soll
+            muss ich du er sie es wir ihr mein dein sein unser sehr nicht auch nur so dieser diese
+            dieses
             """,
     },
     "nl": {
@@ -46,22 +45,20 @@ GERMANIC: dict[str, dict[str, str]] = {
         "maybe": "enz etc jan feb mrt apr jun jul aug sept okt nov dec BV N.V B.V",
         "numbered": "nr Nr art Art blz hfst tel Tel fig Fig afb Afb",
         "openers": """
-            Ik Jij Je Hij Zij Ze Het Wij We Jullie U De Een Dit Dat Deze Die Mijn Jouw Zijn Haar Ons
-            Onze Wat Wie Waar Wanneer Waarom Hoe Welke Als Omdat Dan Daarna Daar Hier Maar En Of
-            Want Dus Ook Toen Na Voor Bij Met Zonder Sinds Tegen Naar Op In Aan Uit Van Over Onder
-            Om Door Tijdens Nu Vandaag Morgen Gisteren Ja Nee Dank Bedankt Is Was Waren Heeft Hebben
-            Kan Wordt Er Men Alle Veel Sommige Elke Geen Niet Niets Bovendien Echter Volgens
+            Ik Jij Je Hij Zij Ze Het Wij We Jullie U De Een Dit Dat Deze Die Mijn Jouw Zijn Haar
+            Ons Onze Wat Wie Waar Wanneer Waarom Hoe Welke Als Omdat Dan Daarna Daar Hier Maar En
+            Of Want Dus Ook Toen Na Voor Bij Met Zonder Sinds Tegen Naar Op In Aan Uit Van Over
+            Onder Om Door Tijdens Nu Vandaag Morgen Gisteren Ja Nee Dank Bedankt Is Was Waren Heeft
+            Hebben Kan Wordt Er Men Alle Veel Sommige Elke Geen Niet Niets Bovendien Echter Volgens
             """,
         "function_words": """
             de het een en of maar want dus als dat die dit deze in op aan bij met van voor naar te
-            ten ter uit over onder om door na is zijn was waren heeft hebben kan wordt ik jij je hij
-            zij ze wij we mijn jouw haar ons onze niet ook nog zeer er
+            ten ter uit over onder om door na is zijn was waren heeft hebben kan wordt ik jij je
+            hij zij ze wij we mijn jouw haar ons onze niet ook nog zeer er
             """,
     },
     "da": {
-        "never": """
-            Skt Hr hr Fru fru Frk dr prof bl.a f.eks ca fx nr hhv jf kl pga inkl ekskl mht
-            """,
+        "never": "Skt Hr hr Fru fru Frk dr prof bl.a f.eks ca fx nr hhv jf kl pga inkl ekskl mht",
         "maybe": "osv mm mv etc co A/S kr mio mia",
         "numbered": "nr Nr kap s fig tlf art stk",
         "openers": """

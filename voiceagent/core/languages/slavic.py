@@ -6,10 +6,7 @@ SLAVIC: dict[str, dict[str, str]] = {
             г-н г-жа г-да гн им проф Проф акад доц д-р Д-р к.т.н д.т.н ул Ул пр пл пер просп б-р св
             Св см ср напр т.е т.н т.к и.о вкл пос дер обл р-н стр-во корп т
             """,
-        "maybe": """
-            г гг в вв др пр н.э до.н.э кв куб м см км кг ч мин сек дол
-            долл т.г г.р
-            """,
+        "maybe": "г гг в вв др пр н.э до.н.э кв куб м см км кг ч мин сек дол долл т.г г.р",
         "numbered": "№ п пп ст гл рис табл стр с д кв Кв тел Тел оф т ул Ул",
         "openers": """
             Я Ты Он Она Оно Мы Вы Они Это Этот Эта Эти Тот Та Те Там Тут Здесь Что Кто Где Когда
@@ -50,12 +47,12 @@ SLAVIC: dict[str, dict[str, str]] = {
             Ja Ty On Ona Ono My Wy Oni One To Ten Ta Te Ci Tam Tu Tutaj Co Kto Gdzie Kiedy Dlaczego
             Jak Jaki Jaka Czy Jeśli Jeżeli Gdy Ponieważ Ale I A Lub Albo Więc Potem Następnie Także
             Również Po Przed Przy Z Ze Bez Od Do Dla W We Na Nad Pod Przez O Podczas Teraz Dziś
-            Dzisiaj Jutro Wczoraj Tak Nie Proszę Dziękuję Jest Są Był Była Było Ma Mają Może Wszyscy
-            Każdy Nikt Nic Jednak Jego Jej Ich Mój Moja Nasz
+            Dzisiaj Jutro Wczoraj Tak Nie Proszę Dziękuję Jest Są Był Była Było Ma Mają Może
+            Wszyscy Każdy Nikt Nic Jednak Jego Jej Ich Mój Moja Nasz
             """,
         "function_words": """
-            i a w we z ze na do od po o u za pod nad przed przy bez dla przez że to jest są był była
-            nie się jak co czy ale lub albo więc ten ta te jego jej ich mój moja nasz bardzo
+            i a w we z ze na do od po o u za pod nad przed przy bez dla przez że to jest są był
+            była nie się jak co czy ale lub albo więc ten ta te jego jej ich mój moja nasz bardzo
             """,
     },
     "cs": {

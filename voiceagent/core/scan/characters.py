@@ -48,7 +48,7 @@ MARKS_BEFORE_A_WORD = f" \t\r\n\"'“„‘«»([{{*_#>-–—{BULLETS}¿¡"
 """What may stand between the beginning of a sentence and its first word."""
 LEADING_DOTS = re.compile(r"[.…]+")
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-LAST_WORD = re.compile(r"[^\s\"'“„‘«(\[{*_¿¡—]*\Z")
+LAST_WORD = re.compile(rf"[^\s\"'“„‘«(\[{{*_¿¡—{BULLETS}]*\Z")
 
 WIDE = re.compile(
     r"[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef"

@@ -109,10 +109,9 @@ def star(scan: Scan, at: int) -> bool:
     run, before, after = text[at:end], text[at - 1 : at], text[end : end + 1]
     if scan.emphasis and at - scan.emphasis_from < LONGEST_EMPHASIS:
         if run == scan.emphasis and before not in ch.BLANK_OR_NOTHING:
-            scan.emphasis = ""
-            scan.keep_together(scan.emphasis_from, end)
+            scan.close_emphasis(end)
     elif after not in ch.BLANK_OR_NOTHING and not before.isalnum():
-        scan.emphasis, scan.emphasis_from = run, at
+        scan.open_emphasis(run, at)
     return scan.advance(end)
 
 

@@ -105,6 +105,6 @@ def _end_line(scan: Scan, reason: str) -> None:
     scan.found.append(Boundary(scan.base + scan.gap, Kind.PARAGRAPH, reason))
     scan.begin_unit(scan.gap)
     scan.quotes, scan.quotes_to = 0, scan.at
-    scan.emphasis = ""
+    scan.close_emphasis(scan.gap)
     scan.numbering = None
     scan.stands_alone = False

@@ -97,7 +97,7 @@ class Scan:
     """How many straight quotation marks this paragraph has before ``quotes_to``."""
     quotes_to: int = 0
     together: list[tuple[int, int]] = field(default_factory=list)
-    """Positions (of the text) of spans that no cut may enter, by position."""
+    """Positions (of the text) of the spans that no cut may enter."""
 
     block: Block | None = None
     block_from: int = 0
@@ -164,6 +164,19 @@ class Scan:
 
     def _note(self, at: int, end: int, cut: bool, reason: str) -> None:
         self.decisions.append(Decision(self.base + at, self.text[at:end], cut, reason))
+
+    # Emphasis
+
+    def open_emphasis(self, run: str, at: int) -> None:
+        """A run of stars opens emphasis."""
+        self.close_emphasis(at)
+        self.emphasis, self.emphasis_from = run, at
+
+    def close_emphasis(self, end: int) -> None:
+        """Emphasis ends, if any is open: no cut may enter it."""
+        if self.emphasis:
+            self.keep_together(self.emphasis_from, min(end, self.emphasis_from + LONGEST_EMPHASIS))
+        self.emphasis = ""
 
     # Looking around
 

@@ -27,13 +27,15 @@ def stop(scan: Scan, at: int) -> bool:
         return scan.advance(end - 1)  # the last one decides like all of them
     if end == len(text) and not scan.ended:
         return False
+    if text[at] == "." and end == at + 1 and text[at - 1 : at] not in _SOFT_STOPS:
+        if text.startswith(" .", end):
+            return _spaced_dots(scan, at)
+        if text[end:] == " " and not scan.ended:
+            return False
     if scan.opens_unit(at):
         return scan.carry_on(at, end, "nothing stands before it")
     if text[at] in ch.HARD_STOPS or text[end - 1] in ch.HARD_STOPS:
         return _hard_stop(scan, at, end)
-    single = text[at] == "." and end == at + 1 and text[at - 1 : at] not in _SOFT_STOPS
-    if single and text.startswith(" .", end):
-        return _spaced_dots(scan, at)
     return soft_stop(scan, at, end)
 
 
@@ -73,7 +75,7 @@ def _hard_stop(scan: Scan, at: int, run_end: int) -> bool:
 
 
 def _spaced_dots(scan: Scan, at: int) -> bool:
-    """ ". . .": one ellipsis, typed with blanks."""
+    """An ellipsis typed with blanks (". . .") is one mark."""
     text = scan.text
     match = ch.SPACED_DOTS.match(text, at)
     if match is None:  # ".  ." or the like
@@ -84,6 +86,8 @@ def _spaced_dots(scan: Scan, at: int) -> bool:
         return False
     if rest[:1].isalnum():  # " .NET", " .5": the last dot opens a word
         end = at + 1 if end == at + 3 else end - 2
+    if scan.opens_unit(at):
+        return scan.carry_on(at, end, "nothing stands before it")
     dots, attached = (end - at + 1) // 2, text[at - 1 : at] not in ch.BLANK_OR_NOTHING
     if dots == 3 and not attached and rest[:1] == " ":
         return scan.carry_on(at, end, "an ellipsis between words")
