@@ -131,6 +131,8 @@ SAID = {
     "the part I like": "the part I like",
     "10\u202f000 km": "ten thousand kilometers",
     "nice :)": "nice",
+    "hello\x00there\ufeff": "hellothere",
+    "① and 𝐁old ﬁne ５ Ⅳ": "one and Bold fine five IV",
     # Formulas.
     "f(x) = 2x": "f of x equals two x",
     "a != b": "a is not equal to b",
@@ -155,13 +157,15 @@ def test_nothing_to_say(written: str) -> None:
 
 def test_every_word_knows_its_source() -> None:
     """Words of one written form share its span; marks around a word are not part of it."""
-    text = "It **costs** $3.50, or [less](http://x.org)."
+    text = "It **costs** $3.50, or [less](http://x.org) (now)—so."
     spoken = spoken_form(text)
     sources = {word.text: text[word.start : word.end] for word in spoken.words}
     assert sources["It"] == "It"
     assert sources["costs"] == "costs"
     assert sources["three"] == sources["dollars"] == sources["fifty"] == "$3.50"
-    assert sources["less."] == "less](http://x.org)."
+    assert sources["less,"] == "less"
+    assert sources["now,"] == "now)"
+    assert sources["so."] == "so."
     assert [word.text for word in spoken.words] == spoken.text.split()
 
 

@@ -2,6 +2,7 @@
 
 import html
 import re
+import unicodedata
 from collections.abc import Callable
 
 from voiceagent.speech.mapped import Kept, Mapped, Replacement, Rule, Said
@@ -81,7 +82,23 @@ _FORMULA_BORDERS = [
     ),
 ]
 
+
+def _plain(match: re.Match[str]) -> Replacement:
+    """``①``, ``𝐁``, ``ﬁ``, ``５``: dressed letters and digits as the plain ones."""
+    plain = unicodedata.normalize("NFKC", match.group())
+    return f" {plain} " if "\u2460" <= match.group() <= "\u24ff" else plain
+
+
+_UNHEARD = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+"
+"""Control characters and directions: nothing to hear, and a NUL stops a phonemizer."""
+_DRESSED = (
+    "[\u2160-\u2188\u2460-\u24ff\ufb00-\ufb06\uff10-\uff19\uff21-\uff3a\uff41-\uff5a"
+    "\U0001d400-\U0001d7ff]"
+)
+
 _RULES = [
+    _rule(_UNHEARD, _nothing),
+    _rule(_DRESSED, _plain),
     # Fenced code is committed as silent; where a whole fence comes in, it is passed over.
     _rule(r"^[ \t]*(```|~~~).*?^[ \t]*\1[ \t]*$", _nothing, re.M | re.S),
     _rule(r"<!--.*?-->", _nothing, re.S),

@@ -4,7 +4,7 @@ piper-tts is GPL-3.0-or-later: who distributes it together with this project mus
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 import onnx
 import onnxruntime  # type: ignore[import-untyped]
 from piper.config import PiperConfig, SynthesisConfig
+from piper.const import BOS, EOS, PAD
 from piper.patch_voice_with_alignment import add_alignment_output
 from piper.voice import AudioChunk, PiperVoice
 
@@ -135,7 +136,7 @@ class PiperSynthesizer:
             samples = np.asarray(chunk.audio_float_array, dtype=np.float32)
             if not np.isfinite(samples).all():
                 raise SynthesisError(f"the voice made samples that are not numbers of {text!r}")
-            groups += _groups(chunk, begin=at)
+            groups += _groups(chunk, ids=self._voice.config.phoneme_id_map, begin=at)
             pieces.append(samples * np.float32(self._gain))
             at += len(samples)
         return (np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.float32)), groups
@@ -220,25 +221,40 @@ def _session_options(threads: int) -> onnxruntime.SessionOptions:
     return options
 
 
-def _groups(chunk: AudioChunk, *, begin: int) -> list[_Group]:
+def _groups(chunk: AudioChunk, *, ids: Mapping[str, Sequence[int]], begin: int) -> list[_Group]:
     """Cuts one chunk's phonemes at blanks; a blank and the marks before it belong to no word."""
-    if chunk.phoneme_alignments is None:
-        raise SynthesisError("the voice gave no phoneme times; its model has no duration output")
     groups: list[_Group] = []
     sounds = ""
     first = last = at = begin
-    for item in chunk.phoneme_alignments:
-        is_sound = item.phoneme not in _NO_SOUND
+    for phoneme, samples in _timed(chunk, ids=ids):
+        is_sound = phoneme not in _NO_SOUND
         if is_sound:
             first = first if sounds else at
-            sounds += item.phoneme.translate(_STRESS_AND_LENGTH)
-        at += int(item.num_samples)
+            sounds += phoneme.translate(_STRESS_AND_LENGTH)
+        at += samples
         if is_sound:
             last = at
-        if item.phoneme == " " and sounds:
+        if phoneme == " " and sounds:
             groups.append(_Group(sounds, first, last))
             sounds = ""
     return [*groups, _Group(sounds, first, last)] if sounds else groups
+
+
+def _timed(chunk: AudioChunk, *, ids: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, int]]:
+    """Each phoneme that was given to the model, and how many samples it took.
+
+    piper gives its own list of them, but none at all where one phoneme of the sentence is not
+    among the voice's (it leaves such a phoneme out of the model's input).
+    """
+    if chunk.phoneme_id_samples is None:
+        raise SynthesisError("the voice gave no phoneme times; its model has no duration output")
+    samples = [int(count) for count in chunk.phoneme_id_samples]
+    at = 0
+    for phoneme in (BOS, *(known for known in chunk.phonemes if known in ids), EOS):
+        # Every phoneme is followed by one padding id, the last one excepted.
+        count = len(ids[phoneme]) + (phoneme != EOS) * len(ids[PAD])
+        yield phoneme, sum(samples[at : at + count])
+        at += count
 
 
 _NO_SOUND = frozenset(" ^$_.,;:!?")

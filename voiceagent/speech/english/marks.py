@@ -53,7 +53,8 @@ def _sign(match: re.Match[str]) -> Replacement:
 
 
 def _comma(match: re.Match[str]) -> Replacement:
-    return ", "
+    """A pause that no word stands for."""
+    return [(", ", match.start(), match.start())]
 
 
 def _ellipsis(match: re.Match[str]) -> Replacement:
@@ -65,12 +66,12 @@ def _ellipsis(match: re.Match[str]) -> Replacement:
 def _opening(match: re.Match[str]) -> Replacement:
     """An aside pauses before its first word, unless it opens the sentence."""
     before = match.string[: match.start()].rstrip()
-    return " " if not before or before[-1] in ".!?:;,—(" else ", "
+    return " " if not before or before[-1] in ".!?:;,—(" else _comma(match)
 
 
 def _closing(match: re.Match[str]) -> Replacement:
     rest = match.string[match.end() :].lstrip()
-    return "" if not rest or rest[0] in ".!?:;,)" else ", "
+    return "" if not rest or rest[0] in ".!?:;,)" else _comma(match)
 
 
 def _slash(match: re.Match[str]) -> Replacement:
