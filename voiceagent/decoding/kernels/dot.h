@@ -15,6 +15,9 @@ namespace lean {
 
 constexpr int kTile = 4;  // rows that share one unpacking of the weights
 
+// Columns whose products are summed as whole numbers: the AVX2 path has only 16 bits for them.
+constexpr int span_of(Traits t) { return t.split ? 16 : 32; }
+
 #if LEAN_AVX2
 
 inline __m256i bytes_at(const void* at) { return _mm256_loadu_si256(static_cast<const __m256i*>(at)); }
@@ -30,50 +33,33 @@ template <int kShift> inline __m256i shifted(__m256i v) {  // left, or right if 
     else return _mm256_srli_epi16(v, -kShift);
 }
 
-// The eight quads of a group for one half of the panel; see layout.h.
-template <int T> inline void unpack(const uint8_t* codes, __m256i (&w)[8]) {
+// Two quads, 2 * kPair and the next, of eight outputs: codes points at their side of the group.
+template <int T, int kPair> inline void unpack(const uint8_t* codes, __m256i& first, __m256i& second) {
     constexpr Traits t = traits_of(T);
     if constexpr (t.bits == 8) {
-        for (int q = 0; q < 8; ++q) w[q] = bytes_at(codes + 64 * q);
+        first = bytes_at(codes + 128 * kPair), second = bytes_at(codes + 128 * kPair + 64);
         return;
     }
-    const __m256i low = _mm256_set1_epi8(15);
-    for (int v = 0; v < 4; ++v) {
-        const __m256i packed = bytes_at(codes + 64 * v);
-        w[2 * v] = _mm256_and_si256(packed, low);
-        w[2 * v + 1] = _mm256_and_si256(_mm256_srli_epi16(packed, 4), low);
-    }
+    const __m256i low = _mm256_set1_epi8(15), packed = bytes_at(codes + 64 * kPair);
+    first = _mm256_and_si256(packed, low);
+    second = _mm256_and_si256(_mm256_srli_epi16(packed, 4), low);
     if constexpr (t.bits == 5) {
         const __m256i bit = _mm256_set1_epi8(16), plane = bytes_at(codes + 256);
-        w[0] = _mm256_or_si256(w[0], _mm256_and_si256(shifted<4>(plane), bit));
-        w[1] = _mm256_or_si256(w[1], _mm256_and_si256(shifted<3>(plane), bit));
-        w[2] = _mm256_or_si256(w[2], _mm256_and_si256(shifted<2>(plane), bit));
-        w[3] = _mm256_or_si256(w[3], _mm256_and_si256(shifted<1>(plane), bit));
-        w[4] = _mm256_or_si256(w[4], _mm256_and_si256(plane, bit));
-        w[5] = _mm256_or_si256(w[5], _mm256_and_si256(shifted<-1>(plane), bit));
-        w[6] = _mm256_or_si256(w[6], _mm256_and_si256(shifted<-2>(plane), bit));
-        w[7] = _mm256_or_si256(w[7], _mm256_and_si256(shifted<-3>(plane), bit));
+        first = _mm256_or_si256(first, _mm256_and_si256(shifted<4 - 2 * kPair>(plane), bit));
+        second = _mm256_or_si256(second, _mm256_and_si256(shifted<3 - 2 * kPair>(plane), bit));
     }
     if constexpr (t.bits == 6) {
-        const __m256i bits = _mm256_set1_epi8(48);
-        for (int u = 0; u < 2; ++u) {
-            const __m256i plane = bytes_at(codes + 256 + 64 * u);
-            w[4 * u] = _mm256_or_si256(w[4 * u], _mm256_and_si256(shifted<4>(plane), bits));
-            w[4 * u + 1] = _mm256_or_si256(w[4 * u + 1], _mm256_and_si256(shifted<2>(plane), bits));
-            w[4 * u + 2] = _mm256_or_si256(w[4 * u + 2], _mm256_and_si256(plane, bits));
-            w[4 * u + 3] = _mm256_or_si256(w[4 * u + 3], _mm256_and_si256(shifted<-2>(plane), bits));
-        }
+        constexpr int kUp = 4 - 4 * (kPair % 2);  // bits 0 to 3 hold the first pair of a plane
+        const __m256i bits = _mm256_set1_epi8(48), plane = bytes_at(codes + 256 + 64 * (kPair / 2));
+        first = _mm256_or_si256(first, _mm256_and_si256(shifted<kUp>(plane), bits));
+        second = _mm256_or_si256(second, _mm256_and_si256(shifted<kUp - 2>(plane), bits));
     }
-}
-
-inline __m256i eight_bytes(const uint8_t* at) {
-    return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(at)));
 }
 
 #if LEAN_VNNI
 
 #if defined(LEAN_EMULATE_VNNI)
-inline __m256i dot4(__m256i total, __m256i w, __m256i x) {  // exact for codes below 64, as VNNI is
+inline __m256i dot4(__m256i total, __m256i w, __m256i x) {
     const __m256i even = _mm256_madd_epi16(_mm256_and_si256(w, _mm256_set1_epi16(255)),
                                            _mm256_srai_epi16(_mm256_slli_epi16(x, 8), 8));
     const __m256i odd = _mm256_madd_epi16(_mm256_srli_epi16(w, 8), _mm256_srai_epi16(x, 8));
@@ -85,173 +71,199 @@ inline __m256i dot4(__m256i total, __m256i w, __m256i x) { return _mm256_dpbusd_
 inline __m256i dot4(__m256i total, __m256i w, __m256i x) { return _mm256_dpbusd_epi32(total, w, x); }
 #endif
 
-// What multiplies a group's whole-number sums: floats, one set for each half of the group.
-struct Scales { vec half[2]; };
-
-template <int T> inline Scales scales_of(const uint8_t* sub, int side) {
-    constexpr Traits t = traits_of(T);
-    if constexpr (t.sub == 32) {
-        const vec s = _mm256_cvtepi32_ps(eight_bytes(sub + 8 * side));
-        return {{s, s}};
-    }
-    if constexpr (t.sub == 16) {
-        Scales s;
-        for (int h = 0; h < 2; ++h)
-            s.half[h] = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(
-                _mm_loadl_epi64(reinterpret_cast<const __m128i*>(sub + 16 * h + 8 * side))));
-        return s;
-    }
-    return {{all(1), all(1)}};
+template <int T> constexpr int unsigned_offset() {  // the dot product wants unsigned codes
+    return T == Q8_0 ? 128 : traits_of(T).offset;
 }
 
-// (code - offset) * activation, summed over half a group (or a whole one) and scaled.
-template <int T>
-inline vec group_sum(const __m256i (&w)[8], const Scales& s, const Rows& x, int64_t at, int64_t pair) {
-    constexpr Traits t = traits_of(T);
-    constexpr int kOffset = t.bits == 8 ? 128 : t.offset;  // the dot product wants unsigned codes
-    __m256i total[2];
-    for (int h = 0; h < 2; ++h) {
-        total[h] = _mm256_setzero_si256();
-        if constexpr (kOffset != 0)
-            total[h] = _mm256_madd_epi16(broadcast(x.pairs + pair + h), _mm256_set1_epi16(kOffset));
-        for (int q = 4 * h; q < 4 * h + 4; ++q) {
-            const __m256i code = t.bits == 8 ? _mm256_xor_si256(w[q], _mm256_set1_epi8(-128)) : w[q];
-            total[h] = dot4(total[h], code, broadcast(x.codes + at + 4 * q));
-        }
+// What the sum of a span begins with: minus the offset times the sum of its activations.
+template <int T> inline __m256i span_start(const Rows& x, int64_t pair) {
+    constexpr int kOffset = unsigned_offset<T>();
+    if constexpr (kOffset == 0) return _mm256_setzero_si256();
+    const __m256i offset = _mm256_set1_epi16(kOffset);
+    __m256i start = _mm256_madd_epi16(broadcast(x.pairs + pair), offset);
+    if constexpr (span_of(traits_of(T)) == 32)
+        start = _mm256_add_epi32(start, _mm256_madd_epi16(broadcast(x.pairs + pair + 1), offset));
+    return start;
+}
+
+template <int T> inline __m256i add_pair(__m256i sum, __m256i first, __m256i second, const Rows& x, int64_t at) {
+    if constexpr (T == Q8_0) {
+        const __m256i sign = _mm256_set1_epi8(-128);
+        first = _mm256_xor_si256(first, sign), second = _mm256_xor_si256(second, sign);
     }
-    if constexpr (t.sub == 16)
-        return fma(_mm256_cvtepi32_ps(total[0]), s.half[0], mul(_mm256_cvtepi32_ps(total[1]), s.half[1]));
-    const vec whole = _mm256_cvtepi32_ps(_mm256_add_epi32(total[0], total[1]));
-    return t.sub == 32 ? mul(whole, s.half[0]) : whole;
+    return dot4(dot4(sum, first, broadcast(x.codes + at)), second, broadcast(x.codes + at + 4));
+}
+
+// The sub-scales of a span as floats; products with its sum stay below 2^24 and are exact.
+struct SpanScale { vec value; };
+
+template <int T> inline SpanScale span_scale(const uint8_t* sub, int span, int side) {
+    constexpr Traits t = traits_of(T);
+    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(sub + (t.sub == 16 ? 16 * span : 0) + 8 * side));
+    if constexpr (t.sub == 32) return {_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes))};
+    if constexpr (t.sub == 16) return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes))};
+    return {all(1)};
+}
+
+template <int T> inline vec span_sum(__m256i sum, const SpanScale& scale) {
+    const vec whole = _mm256_cvtepi32_ps(sum);
+    return traits_of(T).sub ? mul(whole, scale.value) : whole;
 }
 
 #else  // AVX2 alone: pairs of products in 16 bits, scaled while they are widened to 32
 
-struct Scales { __m256i half[2]; };
-
-inline __m128i twice(const uint8_t* at) {  // eight bytes, each two times
-    const __m128i v = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(at));
-    return _mm_unpacklo_epi8(v, v);
-}
-
-template <int T> inline Scales scales_of(const uint8_t* sub, int side) {
-    constexpr Traits t = traits_of(T);
-    if constexpr (t.sub == 32) {
-        const __m256i s = _mm256_cvtepu8_epi16(twice(sub + 8 * side));
-        return {{s, s}};
-    }
-    if constexpr (t.sub == 16)
-        return {{_mm256_cvtepi8_epi16(twice(sub + 8 * side)),
-                 _mm256_cvtepi8_epi16(twice(sub + 16 + 8 * side))}};
-    return {{_mm256_set1_epi16(1), _mm256_set1_epi16(1)}};
-}
-
-template <int kOffset> inline __m256i times_offset(__m256i negated) {
-    return shifted<kOffset == 8 ? 3 : kOffset == 16 ? 4 : 5>(negated);
-}
-
 // Sums of 16 bits may wrap on the way: the last one fits (|code - offset| * 127 * terms < 2^15).
-template <int T>
-inline vec group_sum(const __m256i (&w)[8], const Scales& s, const Rows& x, int64_t at, int64_t pair) {
+template <int T> inline __m256i span_start(const Rows& x, int64_t pair) {
     constexpr Traits t = traits_of(T);
-    if constexpr (t.bits == 8) {
-        __m256i total = _mm256_setzero_si256();
-        for (int q = 0; q < 8; ++q) {
-            const __m256i even = _mm256_srai_epi16(_mm256_slli_epi16(w[q], 8), 8);
-            const __m256i odd = _mm256_srai_epi16(w[q], 8);
-            const int16_t* wide = x.wide + at + 4 * q;
-            total = _mm256_add_epi32(total, _mm256_madd_epi16(even, broadcast(wide)));
-            total = _mm256_add_epi32(total, _mm256_madd_epi16(odd, broadcast(wide + 2)));
-        }
-        return _mm256_cvtepi32_ps(total);
-    }
-    __m256i half[2];
-    for (int h = 0; h < 2; ++h) {
-        half[h] = _mm256_maddubs_epi16(w[4 * h], broadcast(x.codes + at + 16 * h));
-        if constexpr (t.offset != 0)
-            half[h] = _mm256_add_epi16(half[h], times_offset<t.offset>(broadcast(x.pairs + pair + h)));
-        for (int q = 4 * h + 1; q < 4 * h + 4; ++q)
-            half[h] = _mm256_add_epi16(half[h], _mm256_maddubs_epi16(w[q], broadcast(x.codes + at + 4 * q)));
-    }
-    if constexpr (t.split)
-        return _mm256_cvtepi32_ps(_mm256_add_epi32(
-            _mm256_madd_epi16(half[0], s.half[0]), _mm256_madd_epi16(half[1], s.half[1])));
-    return _mm256_cvtepi32_ps(_mm256_madd_epi16(_mm256_add_epi16(half[0], half[1]), s.half[0]));
+    if constexpr (t.offset == 0) return _mm256_setzero_si256();
+    __m256i negated = broadcast(x.pairs + pair);
+    if constexpr (!t.split) negated = _mm256_add_epi16(negated, broadcast(x.pairs + pair + 1));
+    return shifted<t.offset == 8 ? 3 : t.offset == 16 ? 4 : 5>(negated);
+}
+
+inline __m256i add_signed_quad(__m256i sum, __m256i w, const int16_t* wide) {
+    const __m256i even = _mm256_srai_epi16(_mm256_slli_epi16(w, 8), 8), odd = _mm256_srai_epi16(w, 8);
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(even, broadcast(wide)));
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(odd, broadcast(wide + 2)));
+}
+
+template <int T> inline __m256i add_pair(__m256i sum, __m256i first, __m256i second, const Rows& x, int64_t at) {
+    if constexpr (T == Q8_0) return add_signed_quad(add_signed_quad(sum, first, x.wide + at), second, x.wide + at + 4);
+    sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(first, broadcast(x.codes + at)));
+    return _mm256_add_epi16(sum, _mm256_maddubs_epi16(second, broadcast(x.codes + at + 4)));
+}
+
+struct SpanScale { __m256i value; };  // 16-bit, each twice
+
+template <int T> inline SpanScale span_scale(const uint8_t* sub, int span, int side) {
+    constexpr Traits t = traits_of(T);
+    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(sub + (t.sub == 16 ? 16 * span : 0) + 8 * side));
+    const __m128i twice = _mm_unpacklo_epi8(bytes, bytes);
+    if constexpr (t.sub == 32) return {_mm256_cvtepu8_epi16(twice)};
+    if constexpr (t.sub == 16) return {_mm256_cvtepi8_epi16(twice)};
+    return {_mm256_set1_epi16(1)};
+}
+
+template <int T> inline vec span_sum(__m256i sum, const SpanScale& scale) {
+    return _mm256_cvtepi32_ps(T == Q8_0 ? sum : _mm256_madd_epi16(sum, scale.value));
 }
 
 #endif
 
 template <int T> inline vec small_minimums(const uint8_t* sub, int side) {
-    return _mm256_cvtepi32_ps(eight_bytes(sub + 16 + 8 * side));
+    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(sub + 16 + 8 * side));
+    return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes));
+}
+
+// Adds the products of pair kPair of the group to all sums (R rows, two sides).
+template <int T, int R, int kPair>
+inline void pair_tile(const uint8_t* codes, const Rows& x, const int64_t (&at)[R], __m256i (&sums)[R][2]) {
+    __m256i left[2], right[2];
+    unpack<T, kPair>(codes, left[0], left[1]);
+    unpack<T, kPair>(codes + 32, right[0], right[1]);
+    for (int r = 0; r < R; ++r) {
+        sums[r][0] = add_pair<T>(sums[r][0], left[0], left[1], x, at[r] + 8 * kPair);
+        sums[r][1] = add_pair<T>(sums[r][1], right[0], right[1], x, at[r] + 8 * kPair);
+    }
+}
+
+// Scales the sums of a span and adds them to the accumulators (R, 16).
+template <int T, int R>
+inline void finish_span(
+    const uint8_t* sub, int span, const Rows& x, const int64_t (&at)[R], const vec (&scale)[2],
+    const __m256i (&sums)[R][2], float* accumulators
+) {
+    for (int side = 0; side < 2; ++side) {
+        const SpanScale small = span_scale<T>(sub, span, side);
+        for (int r = 0; r < R; ++r) {
+            float* place = accumulators + r * kPanel + 8 * side;
+            vec product = span_sum<T>(sums[r][side], small);
+            if constexpr (traits_of(T).sub == 0) product = mul(product, scale[side]);
+            store(place, fma(product, all(x.scale[at[r] / kGroup]), load(place)));
+        }
+    }
+}
+
+template <int T, int R>
+inline void group_tile(
+    const uint8_t* sub, const uint8_t* codes, const Rows& x, const int64_t (&at)[R],
+    const vec (&scale)[2], float* accumulators
+) {
+    __m256i sums[R][2];
+    for (int r = 0; r < R; ++r) sums[r][0] = sums[r][1] = span_start<T>(x, at[r] / 16);
+    pair_tile<T, R, 0>(codes, x, at, sums);
+    pair_tile<T, R, 1>(codes, x, at, sums);
+    if constexpr (traits_of(T).split) {
+        finish_span<T, R>(sub, 0, x, at, scale, sums, accumulators);
+        for (int r = 0; r < R; ++r) sums[r][0] = sums[r][1] = span_start<T>(x, at[r] / 16 + 1);
+    }
+    pair_tile<T, R, 2>(codes, x, at, sums);
+    pair_tile<T, R, 3>(codes, x, at, sums);
+    finish_span<T, R>(sub, traits_of(T).split ? 1 : 0, x, at, scale, sums, accumulators);
 }
 
 #else  // no AVX2: the same sums in plain C++
-
-struct Codes { const uint8_t* codes; int side; };
-struct Scales { const uint8_t* sub; int side; };
-using Weights = Codes;
-
-template <int T>
-inline vec group_sum(const Codes& w, const Scales& s, const Rows& x, int64_t at, int64_t) {
-    constexpr Traits t = traits_of(T);
-    return each([&](int lane) {
-        const int output = 8 * w.side + lane;
-        int64_t total = 0;
-        for (int k = 0; k < kGroup; ++k) {
-            int scale = 1;
-            if (t.sub == 32) scale = s.sub[output];
-            if (t.sub == 16) scale = static_cast<int8_t>(s.sub[k / 16 * 16 + output]);
-            total += scale * (get_code(w.codes, t.bits, output, k) - t.offset) * x.codes[at + k];
-        }
-        return static_cast<float>(total);
-    });
-}
 
 template <int T> inline vec small_minimums(const uint8_t* sub, int side) {
     return each([&](int lane) { return static_cast<float>(sub[16 + 8 * side + lane]); });
 }
 
+template <int T, int R>
+inline void group_tile(
+    const uint8_t* sub, const uint8_t* codes, const Rows& x, const int64_t (&at)[R],
+    const vec (&scale)[2], float* accumulators
+) {
+    constexpr Traits t = traits_of(T);
+    constexpr int kSpan = span_of(t);
+    for (int r = 0; r < R; ++r)
+        for (int output = 0; output < kPanel; ++output)
+            for (int span = 0; span < kGroup / kSpan; ++span) {
+                int64_t sum = 0;
+                for (int k = span * kSpan; k < (span + 1) * kSpan; ++k)
+                    sum += (get_code(codes, t.bits, output, k) - t.offset) * x.codes[at[r] + k];
+                if (t.sub == 32) sum *= sub[output];
+                if (t.sub == 16) sum *= static_cast<int8_t>(sub[span * 16 + output]);
+                float product = static_cast<float>(sum);
+                if (t.sub == 0) product *= scale[output / 8].lane[output % 8];
+                float& place = accumulators[r * kPanel + output];
+                place = std::fma(product, x.scale[at[r] / kGroup], place);
+            }
+}
+
 #endif
 
-// Adds one block's products to totals (R, 16), for the outputs 8 * side to 8 * side + 7.
+// Adds one block's products to totals (R, 16).
 template <int T, int R>
-inline void block_tile(const uint8_t* block, int side, const Rows& x, int64_t r0, int64_t k0, float* totals) {
+inline void block_tile(const uint8_t* block, const Rows& x, int64_t r0, int64_t k0, float* totals) {
     constexpr Traits t = traits_of(T);
-    const vec scale = load_half(reinterpret_cast<const uint16_t*>(block) + 8 * side);
-    const int64_t groups = x.columns / kGroup, g0 = k0 / kGroup;
-    vec sums[R];
-    for (int r = 0; r < R; ++r) sums[r] = t.sub ? all(0) : load(totals + r * kPanel + 8 * side);
+    const uint16_t* halves = reinterpret_cast<const uint16_t*>(block);
+    const vec scale[2] = {load_half(halves), load_half(halves + 8)};
+    alignas(32) float within[R * kPanel];  // K types: the block's scale comes last
+    if constexpr (t.sub != 0) std::memset(within, 0, sizeof within);
+    float* accumulators = t.sub ? within : totals;
+    int64_t at[R];
+    for (int r = 0; r < R; ++r) at[r] = (r0 + r) * x.columns + k0;
     for (int g = 0; g < t.block / kGroup; ++g) {
         const uint8_t* sub = block + t.header() + g * t.group();
-        const uint8_t* codes = sub + (t.sub ? 32 : 0);
-#if LEAN_AVX2
-        __m256i w[8];
-        unpack<T>(codes + 32 * side, w);
-        const Scales s = scales_of<T>(sub, side);
-#else
-        const Codes w{codes, side};
-        const Scales s{sub, side};
-#endif
-        for (int r = 0; r < R; ++r) {
-            const int64_t at = (r0 + r) * groups + g0 + g;
-            vec product = group_sum<T>(w, s, x, at * kGroup, 2 * at);
-            if constexpr (t.sub == 0) product = mul(product, scale);
-            sums[r] = fma(product, all(x.scale[at]), sums[r]);
-        }
+        group_tile<T, R>(sub, sub + (t.sub ? 32 : 0), x, at, scale, accumulators);
+        for (int r = 0; r < R; ++r) at[r] += kGroup;
     }
-    const vec minimum = t.minimum ? load_half(reinterpret_cast<const uint16_t*>(block + 32) + 8 * side) : all(0);
-    for (int r = 0; r < R; ++r) {
-        float* total = totals + r * kPanel + 8 * side;
-        const float* weighted = x.weighted + (r0 + r) * groups + g0;
-        if constexpr (t.sub != 0) sums[r] = fma(scale, sums[r], load(total));
-        if constexpr (t.sub != 0 && t.minimum) {
-            vec below = all(0);
-            for (int g = 0; g < t.block / kGroup; ++g)
-                below = fma(small_minimums<T>(block + t.header() + g * t.group(), side), all(weighted[g]), below);
-            sums[r] = fma(minimum, below, sums[r]);
+    for (int side = 0; side < 2; ++side) {
+        const vec minimum = t.minimum ? load_half(halves + 16 + 8 * side) : all(0);
+        for (int r = 0; r < R; ++r) {
+            float* total = totals + r * kPanel + 8 * side;
+            const float* weighted = x.weighted + ((r0 + r) * x.columns + k0) / kGroup;
+            vec sum = load(total);
+            if constexpr (t.sub != 0) sum = fma(scale[side], load(within + r * kPanel + 8 * side), sum);
+            if constexpr (t.sub != 0 && t.minimum) {
+                vec below = all(0);
+                for (int g = 0; g < t.block / kGroup; ++g)
+                    below = fma(small_minimums<T>(block + t.header() + g * t.group(), side), all(weighted[g]), below);
+                sum = fma(minimum, below, sum);
+            }
+            if constexpr (t.sub == 0 && t.minimum) sum = fma(minimum, all(weighted[0]), sum);
+            if constexpr (t.sub != 0 || t.minimum) store(total, sum);
         }
-        if constexpr (t.sub == 0 && t.minimum) sums[r] = fma(minimum, all(weighted[0]), sums[r]);
-        store(total, sums[r]);
     }
 }
 
@@ -260,16 +272,14 @@ template <int T>
 inline void panel_product(const uint8_t* panel, const Rows& x, int64_t rows, float* totals) {
     constexpr Traits t = traits_of(T);
     std::memset(totals, 0, rows * kPanel * sizeof(float));
-    for (int64_t k = 0; k < x.columns; k += t.block, panel += t.bytes())
-        for (int side = 0; side < 2; ++side) {
-            int64_t r = 0;
-            for (; r + kTile <= rows; r += kTile)
-                block_tile<T, kTile>(panel, side, x, r, k, totals + r * kPanel);
-            float* rest = totals + r * kPanel;
-            if (rows - r == 3) block_tile<T, 3>(panel, side, x, r, k, rest);
-            if (rows - r == 2) block_tile<T, 2>(panel, side, x, r, k, rest);
-            if (rows - r == 1) block_tile<T, 1>(panel, side, x, r, k, rest);
-        }
+    for (int64_t k = 0; k < x.columns; k += t.block, panel += t.bytes()) {
+        int64_t r = 0;
+        for (; r + kTile <= rows; r += kTile) block_tile<T, kTile>(panel, x, r, k, totals + r * kPanel);
+        float* rest = totals + r * kPanel;
+        if (rows - r == 3) block_tile<T, 3>(panel, x, r, k, rest);
+        if (rows - r == 2) block_tile<T, 2>(panel, x, r, k, rest);
+        if (rows - r == 1) block_tile<T, 1>(panel, x, r, k, rest);
+    }
 }
 
 // The same for a matrix of floats: activations are not rounded.

@@ -109,7 +109,7 @@ class Kernels:
         self, tensor: GgufTensor, *, order: NDArray[np.int64] | None = None, threads: int = 1
     ) -> NDArray[np.uint8]:
         """(bytes,): ``tensor`` in panels, nothing lost; rows in ``order`` where it is given."""
-        outputs, row_bytes = tensor.data.shape
+        outputs = len(tensor.data)
         source, kind = _packable(tensor)
         packed = np.empty(-(-outputs // 16) * self.panel_bytes(kind, tensor.columns), np.uint8)
         self._library.lean_pack(

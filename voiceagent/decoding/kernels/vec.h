@@ -1,6 +1,7 @@
 // Eight floats at a time: AVX2 where there is one, plain loops elsewhere. Both round alike.
 #pragma once
 #include <cmath>
+#include <initializer_list>
 #include "layout.h"
 #if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 #include <immintrin.h>

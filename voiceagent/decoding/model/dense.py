@@ -106,7 +106,7 @@ class DenseModel:
         joint = _project(self._normalise(hidden, layer.attention_norm), layer, "qkv")
         # (rows, heads, head_size) each
         query, key, value = (
-            part.unflatten(-1, (-1, shape.head_size))
+            part.reshape(len(part), -1, shape.head_size)
             for part in torch.split(joint, [shape.query_size, shape.kv_size, shape.kv_size], dim=-1)
         )
         if layer.query_norm is not None and layer.key_norm is not None:

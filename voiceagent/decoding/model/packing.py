@@ -104,7 +104,7 @@ class _Writer:
         self.entries[name] = Entry(
             type=int(kind), outputs=outputs, columns=columns, offset=self._out.tell()
         )
-        self._out.write(memoryview(data))
+        self._out.write(data.data)
 
 
 def _write_model(file: GgufFile, shape: Shape, writer: _Writer) -> None:
