@@ -152,6 +152,33 @@ def test_a_voice_that_fails(
         voice.synthesize(commit("Hello there."))
 
 
+def test_a_phoneme_that_the_voice_does_not_know(
+    voice: PiperSynthesizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One unknown phoneme is left out; the words keep their times, to the end of the sound."""
+    known = dict(voice._voice.config.phoneme_id_map)
+    del known["æ"]
+    monkeypatch.setattr(voice._voice.config, "phoneme_id_map", known)
+    speech = voice.synthesize(commit("The cat sat there."))
+    assert [word.text for word in speech.words] == ["The", "cat", "sat", "there."]
+    spoken = len(speech.pcm) - speech.rate_hz * JOE_MEDIUM.sentence_pause_ms // 1000
+    assert 0.6 * spoken < speech.words[-1].end_sample <= spoken
+
+
+def test_a_voice_without_durations(
+    voice: PiperSynthesizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that gives no phoneme times is refused: nobody would know what was heard."""
+    run = voice._voice.phoneme_ids_to_audio
+
+    def without(ids: Any, options: Any, **_: Any) -> Any:
+        return run(ids, options, include_alignments=True)[0], None
+
+    monkeypatch.setattr(voice._voice, "phoneme_ids_to_audio", without)
+    with pytest.raises(SynthesisError, match="no duration output"):
+        voice.synthesize(commit("Hello there."))
+
+
 def test_another_rate(voice: PiperSynthesizer) -> None:
     """Speech at another rate keeps its duration, and its words their times."""
     speech = voice.synthesize(commit("Hello there, my friend."))

@@ -167,6 +167,14 @@ def test_samples_that_are_not_numbers(recognizer: WhisperRecognizer) -> None:
 
 
 def test_a_folder_without_a_model(tmp_path: Path) -> None:
-    """A folder that holds no model is named; nothing is downloaded."""
+    """A folder that lacks a file of the model is named; nothing is downloaded."""
+    with pytest.raises(RecognitionError, match=r"model\.bin is missing"):
+        WhisperRecognizer(tmp_path)
+
+
+def test_a_damaged_model(tmp_path: Path) -> None:
+    """Files of 0 bytes are one clear error."""
+    for name in ("model.bin", "config.json", "tokenizer.json", "vocabulary.json"):
+        (tmp_path / name).touch()
     with pytest.raises(RecognitionError, match="cannot load the recognizer"):
         WhisperRecognizer(tmp_path)

@@ -42,6 +42,7 @@ COMPRESSION_RATIO = 2.4
 _MOST_TOKENS_PER_S = 8.0
 """Hurried English has about 5 words and 7 tokens a second: more is a loop that need not end."""
 _TOKENS_AT_LEAST = 24
+_FILES = ("model.bin", "config.json", "tokenizer.json")
 _LONGEST_PIECE_S = FULL_WINDOW_S - WINDOW_TAIL_S
 _SHORTEST_PIECE_S = 20.0
 _LOOP = re.compile(r"(\b.{2,60}?\b)(?:\W+\1\b){3,}", re.IGNORECASE)
@@ -77,6 +78,10 @@ class WhisperRecognizer:
         Raises:
             RecognitionError: the folder does not hold such a model.
         """
+        for name in _FILES:
+            # Without its tokenizer faster-whisper would ask a hub for another one.
+            if not (folder / name).is_file():
+                raise RecognitionError(f"cannot load the recognizer: {folder / name} is missing")
         try:
             self._whisper = WhisperModel(
                 str(folder),
