@@ -12,6 +12,9 @@ class Hand:
 
     at_s = 0.0
 
+    def begin(self) -> None:
+        """It is moved by hand."""
+
     def now_s(self) -> float:
         return self.at_s
 

@@ -30,7 +30,18 @@ async def test_the_past_is_no_wait() -> None:
     await wall.sleep_until(-1.0)
     await virtual.advance(-1.0)
     assert virtual.now_s() == 0.0
-    assert wall.now_s() >= 0.0
+    assert wall.now_s() == 0.0
+
+
+async def test_real_time_begins_when_it_is_told() -> None:
+    """Before the conversation begins no time passes; it begins once."""
+    wall = WallClock()
+    assert wall.now_s() == 0.0
+    wall.begin()
+    first_s = wall.now_s()
+    wall.begin()
+    assert wall.now_s() >= first_s >= 0.0
+    VirtualClock().begin()
 
 
 async def test_a_sleeper_that_gave_up_is_passed_over() -> None:

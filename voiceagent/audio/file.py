@@ -55,6 +55,7 @@ class FileMouth(BaseInputTransport):
         self._pacing = pacing
         self._waits = waits
         self._at = 0
+        self._samples = 0
         self._fed: list[Int16] = []
         self._feeding: asyncio.Task[None] | None = None
 
@@ -66,6 +67,7 @@ class FileMouth(BaseInputTransport):
         """Begins to feed."""
         await super().start(frame)
         await self.set_transport_ready(frame)
+        self._conversation.clock.begin()
         self._feeding = self.create_task(self._feed(), "feed")
 
     async def stop(self, frame: EndFrame) -> None:
@@ -89,13 +91,12 @@ class FileMouth(BaseInputTransport):
             await self.cancel_task(task)
 
     async def _feed(self) -> None:
-        samples = 0
         for chunk in self._chunks():
-            await self._pacing.before(until_s=(samples + len(chunk)) / RATE_HZ)
-            samples += len(chunk)
+            await self._pacing.before(until_s=(self._samples + len(chunk)) / RATE_HZ)
+            self._samples += len(chunk)
             self._fed.append(chunk)
             await self.push_audio_frame(InputAudioRawFrame(chunk.tobytes(), RATE_HZ, 1))
-            await self._pacing.after(samples=samples)
+            await self._pacing.after(samples=self._samples)
         self.ended.set()
 
     def _chunks(self) -> Iterator[Int16]:
@@ -117,6 +118,9 @@ class FileMouth(BaseInputTransport):
 
     def _is_settled(self) -> bool:
         conversation = self._conversation
+        # The latest pieces may still be on their way to the VAD; a busy machine is further behind.
+        if conversation.input_samples < self._samples - 5 * CHUNK_SAMPLES:
+            return False
         return not (
             conversation.user_has_floor or conversation.agent_has_floor or conversation.is_busy
         )

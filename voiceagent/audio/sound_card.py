@@ -179,7 +179,7 @@ def _usable_rate(
 class SoundCardMouth(BaseInputTransport):
     """What the microphone hears, in pieces of 20 ms."""
 
-    def __init__(self, microphone: Microphone) -> None:
+    def __init__(self, microphone: Microphone, conversation: Conversation) -> None:
         super().__init__(
             TransportParams(audio_in_enabled=True, audio_in_sample_rate=RATE_HZ),
             name="SoundCardMouth",
@@ -187,6 +187,7 @@ class SoundCardMouth(BaseInputTransport):
         self.lost = asyncio.Event()
         """Set when the card no longer calls."""
         self._microphone = microphone
+        self._conversation = conversation
         self._heard: list[Int16] = []
         self._listening: asyncio.Task[None] | None = None
 
@@ -199,6 +200,7 @@ class SoundCardMouth(BaseInputTransport):
         await super().start(frame)
         await self.set_transport_ready(frame)
         self._microphone.start()
+        self._conversation.clock.begin()
         self._listening = self.create_task(self._listen(), "listen")
 
     async def stop(self, frame: EndFrame) -> None:
@@ -301,7 +303,7 @@ class SoundCardTransport(BaseTransport):
         except SoundCardError:
             self._microphone.close()
             raise
-        self.mouth = SoundCardMouth(self._microphone)
+        self.mouth = SoundCardMouth(self._microphone, conversation)
         self._ear = SoundCardEar(self._speaker, conversation, timeline=timeline)
 
     def input(self) -> SoundCardMouth:

@@ -15,6 +15,10 @@ from typing import Protocol
 class Clock(Protocol):
     """Seconds since the conversation began."""
 
+    def begin(self) -> None:
+        """The first sound is about to come in: now is 0."""
+        ...
+
     def now_s(self) -> float:
         """The present."""
         ...
@@ -25,14 +29,19 @@ class Clock(Protocol):
 
 
 class WallClock:
-    """Real time, from the moment of construction."""
+    """Real time. It stands at 0 until the conversation begins: a pipeline takes time to start."""
 
     def __init__(self) -> None:
-        self._origin_s = time.monotonic()
+        self._origin_s: float | None = None
+
+    def begin(self) -> None:
+        """Now is 0; a second call changes nothing."""
+        if self._origin_s is None:
+            self._origin_s = time.monotonic()
 
     def now_s(self) -> float:
-        """Seconds since construction."""
-        return time.monotonic() - self._origin_s
+        """Seconds since the beginning."""
+        return 0.0 if self._origin_s is None else time.monotonic() - self._origin_s
 
     async def sleep_until(self, at_s: float) -> None:
         """Sleeps the time that is left; yields once even if none is."""
@@ -46,6 +55,9 @@ class VirtualClock:
         self._now_s = 0.0
         self._order = itertools.count()
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
+
+    def begin(self) -> None:
+        """Time is told when to pass."""
 
     def now_s(self) -> float:
         """Seconds of the conversation so far."""

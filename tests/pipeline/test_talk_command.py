@@ -1,0 +1,171 @@
+"""``voiceagent talk`` as it is typed, on doubles of the models."""
+
+import contextlib
+import json
+import os
+import signal
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from talk_doubles import ScriptedSource, models, recording
+
+from voiceagent import cli
+from voiceagent.core.audit import audit
+from voiceagent.session.models import Models
+from voiceagent.sound.files import read_channels, read_sound, write_wav
+
+SPEECH = recording(("pause", 0.3), ("voice", 1.0), ("pause", 0.3))
+
+
+@pytest.fixture
+def question(tmp_path: Path) -> Path:
+    """A recording with one utterance."""
+    path = tmp_path / "question.wav"
+    write_wav(path, SPEECH.pcm, SPEECH.rate_hz)
+    return path
+
+
+@pytest.fixture
+def with_models(monkeypatch: pytest.MonkeyPatch) -> Callable[[Models], None]:
+    """Replaces the models that the command loads."""
+
+    def use(given: Models) -> None:
+        @contextlib.contextmanager
+        def load_models(*args: Any, **kwargs: Any) -> Iterator[Models]:
+            yield given
+
+        monkeypatch.setattr("voiceagent.session.models.load_models", load_models)
+
+    return use
+
+
+def talk(*arguments: object) -> int:
+    """Runs the command."""
+    return cli.main(["talk", *map(str, arguments), "--preset", "tiny"])
+
+
+def test_the_last_line_and_the_files(
+    question: Path,
+    with_models: Callable[[Models], None],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One JSON object that names everything, and every file that was asked for."""
+    with_models(models(hears=["How are you?"], replies=["I am fine. And you?"]))
+    folder = question.parent
+    files = {"wav": "reply.wav", "record": "both.wav", "trace": "t.jsonl", "report": "page.html"}
+    paths = {name: folder / file for name, file in files.items()}
+    status = talk(
+        *("--in", question, "--out", paths["wav"], "--record", paths["record"]),
+        *("--trace", paths["trace"], "--report", paths["report"]),
+        *("--no-greeting", "--json"),
+    )
+    assert status == 0
+    summary = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert {name: summary[name] for name in paths} == {n: str(p) for n, p in paths.items()}
+    assert summary["user_text"] == "How are you?"
+    assert summary["reply_text"] == "I am fine. And you?"
+    assert "".join(summary["commits"]) == "I am fine. And you?"
+    assert summary["churn"] > 1
+    assert 0 < summary["response_gap_ms"] < 5000
+    both = read_channels(paths["record"])
+    assert both.pcm.shape[1] == 2
+    assert np.array_equal(
+        read_sound(paths["wav"]).pcm, both.pcm[: len(read_sound(paths["wav"]).pcm), 1]
+    )
+    assert stat.S_IMODE(paths["trace"].stat().st_mode) == 0o600
+    with paths["trace"].open(encoding="utf-8") as lines:
+        assert audit(lines) == []
+    page = paths["report"].read_text(encoding="utf-8")
+    assert "How are you?" in page
+    assert "http" not in page
+
+
+def test_fast_has_no_gap(
+    question: Path, with_models: Callable[[Models], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A gap is measured from sound in real time, or not at all."""
+    with_models(models(hears=["How are you?"], replies=["Fine."]))
+    assert talk("--in", question, "--fast", "--no-greeting", "--json") == 0
+    summary = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert summary["response_gap_ms"] is None
+    assert summary["reply_text"] == "Fine."
+
+
+def test_plain_lines_without_a_terminal(
+    question: Path, with_models: Callable[[Models], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who said what, one line each, and a closing line."""
+    with_models(models(hears=["How are you?"], replies=["Fine."]))
+    assert talk("--in", question, "--fast", "--greeting", "Hello!") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == ["Agent: Hello!", "You:   How are you?", "Agent: Fine."]
+    assert lines[3].startswith("1 turn; ")
+
+
+def test_ctrl_c_leaves_no_file(
+    question: Path, with_models: Callable[[Models], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Broken off in the middle of a reply: status 130, one line, nothing half-written."""
+
+    class Interrupting(ScriptedSource):
+        def write(self, messages: Any, *, on_event: Any) -> Any:
+            os.kill(os.getpid(), signal.SIGINT)
+            return super().write(messages, on_event=on_event)
+
+    with_models(models(hears=["Hello?"], source=Interrupting(["One two three."], pace_s=0.05)))
+    folder = question.parent
+    arguments = ["--out", folder / "o.wav", "--trace", folder / "t", "--report", folder / "r"]
+    assert talk("--in", question, *arguments, "--fast", "--no-greeting") == 130
+    assert capsys.readouterr().err == "voiceagent: stopped.\n"
+    assert [entry.name for entry in folder.iterdir()] == ["question.wav"]
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [(None, "cannot read"), (b"", "empty"), (b"this is no sound at all", "not a sound file")],
+)
+def test_bad_input_is_one_clear_line(
+    content: bytes | None, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before any model is loaded, and without a file left behind."""
+    path = tmp_path / "bad.wav"
+    if content is not None:
+        path.write_bytes(content)
+    assert talk("--in", path, "--out", tmp_path / "reply.wav") == 1
+    error = capsys.readouterr().err
+    assert why in error
+    assert str(path) in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "reply.wav").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--out", "/no/such/folder/x.wav"], "no folder"),
+        (["--out", "/tmp"], "is a folder"),
+        (["--out", "x.wav", "--record", "./x.wav"], "same name"),
+        (["-k", "-1"], "0 or more"),
+        (["--config", "/no/such.toml"], "cannot read"),
+    ],
+)
+def test_wrong_options_are_one_clear_line(
+    arguments: list[str], why: str, question: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Found before the conversation, not after it."""
+    assert talk("--in", question, *arguments) == 1
+    error = capsys.readouterr().err
+    assert why in error
+    assert error.count("\n") == 1
+
+
+def test_a_recording_or_the_microphone(capsys: pytest.CaptureFixture[str]) -> None:
+    """One of them, not both and not none: wrong usage."""
+    for arguments in ([], ["--mic", "--in", "x.wav"]):
+        with pytest.raises(SystemExit) as exit_:
+            talk(*arguments)
+        assert exit_.value.code == 2
