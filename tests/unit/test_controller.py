@@ -168,7 +168,7 @@ def test_costs_between_measurements_are_interpolated() -> None:
     costs = Costs({1: 1.0, 5: 3.0}, draft_s=0.1)
     assert costs.target_s(3) == pytest.approx(2.0)
     assert costs.target_s(10) == pytest.approx(6.0)
-    assert Costs({}, draft_s=0.3).target_s(4) == 1.0
+    assert Costs({1: 1.0}, draft_s=0.3).target_s(4) == 1.0
 
 
 def test_prompt_passes_say_nothing_about_rounds() -> None:

@@ -67,12 +67,12 @@ class Costs:
     """Seconds of a target pass by number of rows, and of one drafted token; measured, updated.
 
     Args:
-        target_s: seconds of a pass over so many rows.
+        target_s: seconds of a pass over so many rows; at least for one number of rows.
         draft_s: seconds of one drafted token.
     """
 
     def __init__(self, target_s: Mapping[int, float], *, draft_s: float) -> None:
-        self._target_s = dict(target_s) or {1: 1.0}
+        self._target_s = dict(target_s)
         self.draft_s = draft_s
 
     def with_draft(self, draft_s: float) -> "Costs":

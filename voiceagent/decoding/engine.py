@@ -34,8 +34,6 @@ _SLOTS = 4
 """Replies decoded in turns: two voice sessions and two chats share two cores without stalling."""
 _WAITING = 16
 """Requests that may wait for a slot; one more is refused before anything was promised."""
-_UNMEASURED_DRAFT_S = 0.35
-"""Before the warm-up: the usual pair's cost of a drafted token, as a share of a target pass."""
 
 
 class TokenizerLike(Protocol):
@@ -91,7 +89,7 @@ class Engine:
         self._config = config
         self._capacity = min(config.context_tokens, target.context_length)
         self._drafters = self._known_drafters(drafters or {})
-        self._costs, self._draft_s = Costs({}, draft_s=0.0), _UNMEASURED_DRAFT_S
+        self._costs: Costs | None = None
         self._adaptive: dict[str, AdaptiveWindow] = {}
         self._worker = Worker(
             [Slot(target, capacity=self._capacity, drafters=self._drafters) for _ in range(slots)],
@@ -112,6 +110,27 @@ class Engine:
 
         models = load_models(config, preset=preset, store=store)
         return cls(models.target, models.tokenizer, config=config, draft=models.draft)
+
+    @classmethod
+    def open(cls, preset: str | None = None, **settings: Any) -> Self:
+        """The engine of a preset by name, warmed up; for use as a library.
+
+        Args:
+            preset: ``cpu``, ``gpu`` or ``tiny``; None takes the machine's.
+            settings: fields of `voiceagent.config.Decoding`.
+
+        Raises:
+            VoiceAgentError: files are missing or damaged; the message says what to do.
+        """
+        from voiceagent.config import Decoding, cache_directory
+        from voiceagent.decoding.loading import machine_preset
+        from voiceagent.weights.manifest import Manifest
+        from voiceagent.weights.store import Store
+
+        chosen = Manifest.load().preset(preset or machine_preset())
+        engine = cls.load(Decoding(**settings), preset=chosen, store=Store(cache_directory()))
+        engine.warm_up()
+        return engine
 
     @property
     def default_drafter(self) -> str:
@@ -256,15 +275,16 @@ class Engine:
         if window is not None:
             return FixedWindow(window)
         if name not in self._adaptive:
-            costs = self._costs.with_draft(self._draft_s if name == "model" else 0.0)
-            self._adaptive[name] = AdaptiveWindow(costs)
+            costs = self._costs or self._measure()
+            draft_s = costs.draft_s if name == "model" else 0.0
+            self._adaptive[name] = AdaptiveWindow(costs.with_draft(draft_s))
         return self._adaptive[name]
 
-    def _measure(self) -> None:
-        target_s = time_target(self._target)
-        self._draft_s = 0.0 if self._draft is None else time_draft(self._draft)
-        self._costs = Costs(target_s, draft_s=0.0)
+    def _measure(self) -> Costs:
+        draft_s = 0.0 if self._draft is None else time_draft(self._draft)
+        self._costs = Costs(time_target(self._target), draft_s=draft_s)
         self._adaptive.clear()
+        return self._costs
 
 
 def _check_vocabularies(

@@ -58,7 +58,7 @@ class Worker:
         self._limit = waiting
         self._threads = threads
         self._waiting: deque[Ticket] = deque()
-        self._tasks: deque[tuple[Callable[[], None], Future[None]]] = deque()
+        self._tasks: deque[tuple[Callable[[], object], Future[None]]] = deque()
         self._active: list[tuple[Job, Slot]] = []
         self._closing = False
         self._changed = threading.Condition()
@@ -78,7 +78,7 @@ class Worker:
             self._waiting.append(ticket)
             self._changed.notify()
 
-    def call(self, task: Callable[[], None]) -> None:
+    def call(self, task: Callable[[], object]) -> None:
         """Runs ``task`` on the thread between two rounds and waits for it."""
         done: Future[None] = Future()
         with self._changed:
