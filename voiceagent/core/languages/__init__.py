@@ -42,6 +42,8 @@ class Language:
     """Abbreviations that may end a sentence: only a word of ``openers`` after them proves it."""
     numbered: frozenset[str]
     """Abbreviations that do not end a sentence before a number: "No. 5", "Fig. 2"."""
+    listed: frozenset[str]
+    """The words of these three sets."""
     openers: frozenset[str]
     """Capitalised words that open sentences and are hardly ever part of a name."""
     designators: frozenset[str]
@@ -68,11 +70,15 @@ def language(code: str) -> Language:
     def both(kind: str) -> frozenset[str]:
         return _words(ENGLISH[kind]) | own.get(kind, none)
 
+    never = both("never") - own.get("maybe", none)
+    maybe = both("maybe") - own.get("never", none)
+    numbered = both("numbered")
     return Language(
         code=primary,
-        never=both("never") - own.get("maybe", none),
-        maybe=both("maybe") - own.get("never", none),
-        numbered=both("numbered"),
+        never=never,
+        maybe=maybe,
+        numbered=numbered,
+        listed=never | maybe | numbered,
         openers=both("openers"),
         designators=both("designators"),
         ordinals=primary in _ORDINALS,

@@ -12,10 +12,12 @@ WRAPPED_LINE = 60
 stand for themselves without a mark (headings, items, verse) are shorter."""
 
 _MARKER = re.compile(
-    rf"(?P<heading>\#{{1,6}}[ \t])|(?P<rule>(?:-{{3,}}|\*{{3,}}|_{{3,}})(?=[ \t]*(?:[\n\r]|\Z)))"
+    rf"(?P<heading>\#{{1,6}}[ \t])|(?P<rule>(?:-{{3,40}}|\*{{3,40}}|_{{3,40}})(?=[ \t]{{0,8}}(?:[\n\r]|\Z)))"
     rf"|[-*+{ch.BULLETS}–—][ \t]|\d{{1,3}}[.)]{{1,2}}[ \t]|>"
 )
-_MARKER_BEGINS = re.compile(rf"\#{{1,6}}|[-*_]+[ \t]*|[+{ch.BULLETS}–—]|\d{{1,3}}[.)]{{0,2}}")
+_MARKER_BEGINS = re.compile(
+    rf"\#{{1,6}}|[-*_]{{1,40}}[ \t]{{0,8}}|[+{ch.BULLETS}–—]|\d{{1,3}}[.)]{{0,2}}"
+)
 _MATH = re.compile(r"\$\$|\\\[|\\begin\{(?P<environment>[A-Za-z]{1,20}\*?)\}")
 _MATH_BEGINS = re.compile(r"\$|\\(?:b(?:e(?:g(?:i(?:n(?:\{[A-Za-z]{0,20}\*?)?)?)?)?)?)?")
 _LONGEST_OPENING = 64

@@ -52,6 +52,9 @@ _ARABIC_LETTER = re.compile(r"[\u0620-\u06ff]")
 _ROMAN_AFTER_WORD = re.compile(r"[IVX]{2,}|[VX]")
 
 
+_END = Verdict(True, "a stop, a blank and no lower-case letter")
+
+
 def judge(stop: Stop, language: Language) -> Verdict | None:
     """Decides a soft stop (one that needs a blank after it) that a blank follows."""
     follow = _follow(stop, language)
@@ -61,7 +64,7 @@ def judge(stop: Stop, language: Language) -> Verdict | None:
         return _after_word(stop, follow, language)
     if stop.run == "." and stop.closed == ")" and stop.opens_unit and _NUMBER.fullmatch(stop.word):
         return Verdict(False, "a number that numbers a list item", numbers_item=True)
-    return Verdict(True, "a stop, a blank and no lower-case letter")
+    return _END
 
 
 def _follow(stop: Stop, language: Language) -> str | Verdict | None:
@@ -101,29 +104,55 @@ def _lower(rest: str, begin: int, stop: Stop) -> Verdict | None:
 def _after_word(stop: Stop, follow: str, language: Language) -> Verdict | None:
     """Decides a single full stop by the word before it."""
     word = stop.word
-    if _listed(word, language.numbered):
-        number = _is_number(stop, follow)
-        if number is None or number:
-            return None if number is None else Verdict(False, f"{word!r} belongs to the number")
-    if len(word) == 1 and word.islower() and word.isalpha() and stop.opens_unit:
-        return Verdict(False, "a letter that numbers a list item", numbers_item=True)
-    if _listed(word, language.never):
-        return Verdict(False, f"{word!r} belongs to the next word")
     if _NUMBER.fullmatch(word):
         return _after_number(stop, follow, language)
+    if len(word) == 1 and word.isalpha():
+        return _after_letter(stop, follow, language)
+    listed = _listed_form(word, language.listed)
+    if listed:
+        verdict = _after_abbreviation(stop, follow, language, listed)
+        if verdict is None or verdict.reason:
+            return verdict
     if _CLOCK.fullmatch(word):
         return _after_clock(stop, follow)
-    if len(word) == 1 and word.isalpha() and word.isupper():
-        return _after_capital(stop, follow, language)
-    if _INITIALISM.fullmatch(word) or _listed(word, language.maybe):
-        return _opens(stop, follow, language, f"abbreviation {word!r}")
-    if len(word) == 1 and word.isalpha() and word.islower():
-        return _opens(stop, follow, language, f"abbreviation {word!r}")
+    if _INITIALISM.fullmatch(word):
+        return _opens(stop, follow, language, f"initialism {word!r}")
     if language.ordinals and _ROMAN.fullmatch(word):
         return _opens(stop, follow, language, f"ordinal {word!r}")
-    if _ARABIC_LETTER.fullmatch(word):
-        return Verdict(False, f"{word!r} is an initial")
-    return Verdict(True, "a stop, a blank and no lower-case letter")
+    return _END
+
+
+def _after_abbreviation(stop: Stop, follow: str, language: Language, word: str) -> Verdict | None:
+    """Decides after a word of the lists; a verdict without a reason says that it is like others."""
+    if word in language.numbered:
+        number = _is_number(stop, follow)
+        if number is None:
+            return None
+        if number:
+            return Verdict(False, f"{stop.word!r} belongs to the number")
+    if word in language.never:
+        return Verdict(False, f"{stop.word!r} belongs to the next word")
+    if word in language.maybe:
+        return _opens(stop, follow, language, f"abbreviation {stop.word!r}")
+    return Verdict(True, "")
+
+
+def _after_letter(stop: Stop, follow: str, language: Language) -> Verdict | None:
+    """A single letter: a list number, an initial, or what "option A" is called."""
+    word = stop.word
+    small = word.islower()
+    if stop.opens_unit:
+        return Verdict(False, "a letter that numbers a list item, or an initial", small)
+    if word in language.numbered and (number := _is_number(stop, follow)) is not False:
+        return None if number is None else Verdict(False, f"{word!r} belongs to the number")
+    if word in language.never or _ARABIC_LETTER.fullmatch(word):
+        return Verdict(False, f"{word!r} belongs to the next word")
+    previous = stop.before.split()[-1:] or [""]
+    if word.isupper() and previous[0].lower() in language.designators:
+        return Verdict(True, f"{word!r} names a {previous[0]}")
+    if not (small or word.isupper()):  # a script without case
+        return _END
+    return _opens(stop, follow, language, f"initial {word!r}")
 
 
 def _after_number(stop: Stop, follow: str, language: Language) -> Verdict | None:
@@ -145,15 +174,6 @@ def _after_clock(stop: Stop, follow: str) -> Verdict | None:
     if _AT_A_TIME.fullmatch(stop.before):
         return Verdict(False, "nothing but a time of day so far")
     return Verdict(True, "a time of day and a capital")
-
-
-def _after_capital(stop: Stop, follow: str, language: Language) -> Verdict | None:
-    if stop.opens_unit:
-        return Verdict(False, "a letter that numbers a list item, or an initial")
-    previous = stop.before.split()[-1:] or [""]
-    if previous[0].lower() in language.designators:
-        return Verdict(True, f"{stop.word!r} names a {previous[0]}")
-    return _opens(stop, follow, language, f"initial {stop.word!r}")
 
 
 def _opens(stop: Stop, follow: str, language: Language, what: str) -> Verdict | None:
@@ -184,11 +204,16 @@ def _word(stop: Stop, follow: str) -> str | None:
     return match.group()
 
 
-def _listed(word: str, words: frozenset[str]) -> bool:
-    if not word:
-        return False
-    tail = word.rpartition("-")[2]
-    return word in words or word.lower() in words or tail in words or tail.lower() in words
+def _listed_form(word: str, listed: frozenset[str]) -> str:
+    """The form of the word, or of what follows its last hyphen, that is listed; else ""."""
+    if word in listed:
+        return word
+    lower = word.lower()
+    if lower in listed:
+        return lower
+    if "-" in word:
+        return _listed_form(word.rpartition("-")[2], listed)
+    return ""
 
 
 def _is_number(stop: Stop, follow: str) -> bool | None:
