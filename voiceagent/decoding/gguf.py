@@ -188,7 +188,9 @@ def _array(cursor: _Cursor) -> list[Any]:
     if kind in _SCALARS:
         layout = _SCALARS[kind]
         return list(struct.unpack(f"<{count}{layout}", cursor.take(_size(layout, count))))
-    return [_value(cursor, kind) for _ in range(count)]
+    if kind != _STRING:
+        raise GgufError(f"metadata value type {kind} is not supported in a list")
+    return [cursor.string() for _ in range(count)]
 
 
 def _size(layout: str, count: int) -> int:
