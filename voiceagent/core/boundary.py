@@ -49,9 +49,7 @@ class Scanner:
         """Appends text and decides what can be decided."""
         scan = self.scan
         scan.text += text
-        step = self._step
-        while step():
-            pass
+        self._run()
         if scan.at > WINDOW:
             self._move_window()
 
@@ -59,8 +57,7 @@ class Scanner:
         """There is no more text: everything is decided now."""
         scan = self.scan
         scan.ended = True
-        while self._step():
-            pass
+        self._run()
         if scan.block is not None:
             self._advance_block()
         block = scan.block
@@ -149,21 +146,26 @@ class Scanner:
             self._store.append(scan.text[begin:gone])
         scan.move(gone)
 
-    # One step: True if the scanner moved on, False if it waits for more text
+    # Reading on
 
-    def _step(self) -> bool:
-        scan = self.scan
-        if scan.block is not None:
-            return scan.at < len(scan.text) and self._advance_block()
-        if scan.line_opens:
-            return scan.at < len(scan.text) and lines.open_line(scan)
-        text = scan.text
-        match = self._search(text, scan.at)
-        if match is None:
-            scan.at = len(text)
-            return False
-        at = scan.at = match.start()
-        return _HANDLERS[text[at]](scan, at)
+    def _run(self) -> None:
+        """Goes from mark to mark until the text ends or one must wait for more of it."""
+        scan, search = self.scan, self._search
+        while True:
+            if scan.block is not None:
+                moved = scan.at < len(scan.text) and self._advance_block()
+            elif scan.line_opens:
+                moved = scan.at < len(scan.text) and lines.open_line(scan)
+            else:
+                text = scan.text
+                match = search(text, scan.at)
+                if match is None:
+                    scan.at = len(text)
+                    return
+                at = scan.at = match.start()
+                moved = _HANDLERS[text[at]](scan, at)
+            if not moved:
+                return
 
     def _advance_block(self) -> bool:
         scan = self.scan

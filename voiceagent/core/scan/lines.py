@@ -92,7 +92,7 @@ def _continues_item(scan: Scan, begin: int) -> bool:
 
 def _is_wrapped(scan: Scan, begin: int) -> bool:
     """Whether the line before goes on in this one."""
-    if scan.text[begin].islower():
+    if scan.text[begin].islower() or scan.leans_on == scan.gap:
         return True
     if scan.gap <= max(scan.unit, 0):
         return False

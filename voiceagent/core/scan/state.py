@@ -81,6 +81,8 @@ class Scan:
     """The same of the line before, while a line opens."""
     gap: int = 0
     """Where the visible text before that line ended."""
+    leans_on: int = -1
+    """Where an abbreviation ended that belongs to the next word, if a line ended there."""
     stands_alone: bool = False
     """Whether the current line is a heading or a list item."""
     numbering: tuple[str, int] | None = None
@@ -117,6 +119,7 @@ class Scan:
         self.line -= gone
         self.line_before -= gone
         self.gap -= gone
+        self.leans_on -= gone
         self.emphasis_from -= gone
         self.brackets = [index - gone for index in self.brackets]
         self.titles = [index - gone for index in self.titles]

@@ -160,6 +160,7 @@ def _decide(scan: Scan, found: Stop, at: int, end: int, gap_end: int) -> bool:
     text = scan.text
     if gap_end < len(text) and text[gap_end] in ch.NEWLINES:
         if found.run == "." and found.word in scan.language.never:
+            scan.leans_on = end
             return scan.carry_on(at, end, f"{found.word!r} belongs to the next word")
         return scan.cut_sentence(at, end, "a stop at the end of a line")
     if found.run == "." and _is_next_item(scan, found, at):
