@@ -10,6 +10,7 @@ from voiceagent.core.scan.clauses import bracket
 from voiceagent.core.scan.json_values import Json
 from voiceagent.core.scan.spans import NONE, WAIT, backslash_end, code_end, dollar_end, tag_end
 from voiceagent.core.scan.state import LONGEST_RUN, Scan
+from voiceagent.core.scan.stops import stop
 
 UNSPOKEN = frozenset(
     """
@@ -46,7 +47,17 @@ def angle(scan: Scan, at: int) -> bool:
         )
         return scan.open_block(block, at, end)
     scan.keep_together(at, end)
-    return scan.advance(end)
+    last = _stop_inside(text, at, end)
+    return scan.advance(end) if last is None else stop(scan, last)
+
+
+def _stop_inside(text: str, at: int, end: int) -> int | None:
+    """Where the stops begin that end the content of an element ("<b>Stop.</b>")."""
+    closing = text.rfind("</", at + 1, end)
+    begin = closing
+    while begin > at and text[begin - 1] in ch.SOFT_STOPS:
+        begin -= 1
+    return begin if begin < closing else None
 
 
 def brace(scan: Scan, at: int) -> bool:

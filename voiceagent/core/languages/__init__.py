@@ -58,6 +58,8 @@ class Language:
     """Quotation marks that close although a blank stands before them: "« Oui. »"."""
     function_words: frozenset[str]
     """Words that lean on the next one: articles, prepositions, auxiliaries."""
+    phrase_words: frozenset[str]
+    """Words that begin a phrase, before which a pause is natural: "and", "because", "in"."""
 
 
 @lru_cache(maxsize=64)
@@ -86,6 +88,7 @@ def language(code: str) -> Language:
         dialogue_dash=primary in _DIALOGUE_DASH,
         late_closers="«" if primary in _REVERSED_GUILLEMETS else "»",
         function_words=both("function_words"),
+        phrase_words=both("phrase_words"),
     )
 
 

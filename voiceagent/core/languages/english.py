@@ -49,4 +49,9 @@ ENGLISH = {
         what where how why i you he she it we they there then just only also even between through
         during before after until per via both either neither
         """,
+    "phrase_words": """
+        and or but because so if when while who which that where how why in on at by for from with
+        without into onto about as than before after until unless during through between since
+        although though to
+        """,
 }

@@ -36,6 +36,10 @@ GERMANIC: dict[str, dict[str, str]] = {
             muss ich du er sie es wir ihr mein dein sein unser sehr nicht auch nur so dieser diese
             dieses
             """,
+        "phrase_words": """
+            und oder aber denn weil dass ob wenn als wie wo der die das in im an am auf aus bei mit
+            von vom zu zum zur für über unter um durch nach vor seit ohne gegen
+            """,
     },
     "nl": {
         "never": """
@@ -55,6 +59,10 @@ GERMANIC: dict[str, dict[str, str]] = {
             de het een en of maar want dus als dat die dit deze in op aan bij met van voor naar te
             ten ter uit over onder om door na is zijn was waren heeft hebben kan wordt ik jij je
             hij zij ze wij we mijn jouw haar ons onze niet ook nog zeer er
+            """,
+        "phrase_words": """
+            en of maar want omdat dat die als in op aan bij met van voor naar uit over onder om
+            door na
             """,
     },
     "da": {

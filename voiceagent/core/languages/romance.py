@@ -23,6 +23,10 @@ ROMANCE: dict[str, dict[str, str]] = {
             elles ce cet cette ces mon ma mes ton ta tes son sa ses notre votre leur leurs ne se y
             très plus
             """,
+        "phrase_words": """
+            et ou mais donc car que qui dont où si quand parce dans par pour sur sous avec sans à
+            en
+            """,
     },
     "es": {
         "never": """
@@ -49,6 +53,9 @@ ROMANCE: dict[str, dict[str, str]] = {
             que si como cuando porque es son era fue está están ha han yo tú él ella mi tu su sus
             se lo le les me te nos muy más no este esta estos estas ese esa desde hasta
             """,
+        "phrase_words": """
+            y o pero que si cuando como porque donde en con por para sin sobre entre desde hasta
+            """,
     },
     "pt": {
         "never": """
@@ -69,6 +76,9 @@ ROMANCE: dict[str, dict[str, str]] = {
             o a os as um uma uns umas de do da dos das em no na nos nas por para com sem e ou mas
             que se como quando é são era foi está estão eu tu ele ela meu minha seu sua ao à aos às
             muito mais não este esta esse essa
+            """,
+        "phrase_words": """
+            e ou mas que se quando como porque onde em no na com por para sem sobre entre até
             """,
     },
     "it": {
@@ -92,6 +102,9 @@ ROMANCE: dict[str, dict[str, str]] = {
             alle da dal dalla in nel nella con per su sul sulla tra fra e o ma che chi se come
             quando perché è sono era ha hanno io tu lui lei noi voi mio mia tuo tua suo sua non
             molto più questo questa
+            """,
+        "phrase_words": """
+            e o ma che chi se quando come perché dove in nel nella con per su tra fra da
             """,
     },
     "ro": {

@@ -51,7 +51,7 @@ def break_point(
         if _separable(join.group(1), join.group(2), relaxed=relaxed, language=language):
             best = at
             following = _NEXT_WORD.match(seen, at + 1)
-            if following and following.group() in language.function_words:
+            if following and following.group() in language.phrase_words:
                 phrase = at
     if phrase is not None or best is not None:
         return phrase if phrase is not None else best
