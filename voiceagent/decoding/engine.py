@@ -212,8 +212,9 @@ class Engine:
         name = request.drafter or self.default_drafter
         if name not in self._drafters:
             raise EngineError(f"no drafter {name!r} here: use {' or '.join(self._drafters)}")
-        if request.window is not None and request.window < 0:
-            raise EngineError(f"window must be >= 0, not {request.window}")
+        window = self._window(request)
+        if window is not None and window < 0:
+            raise EngineError(f"window must be >= 0, not {window}")
         if request.max_tokens < 0:
             raise EngineError(f"max_tokens must be >= 0, not {request.max_tokens}")
         if len(prompt) >= self._capacity:
@@ -222,6 +223,9 @@ class Engine:
                 f"{self._capacity}: shorten it, or raise decoding.context_tokens"
             )
         self._sampler(request.sampling)
+
+    def _window(self, request: Request) -> int | None:
+        return self._config.window if request.window is None else request.window
 
     def _sampler(self, sampling: Sampling) -> Sampler:
         return Sampler(
@@ -262,14 +266,13 @@ class Engine:
         return Job(
             loop,
             gate,
-            self._controller(name, request.window),
+            self._controller(name, self._window(request)),
             generation,
             on_event=ticket.on_event,
             decode_bytes=self._tokenizer.decode_bytes,
         )
 
     def _controller(self, name: str, window: int | None) -> Controller:
-        window = self._config.window if window is None else window
         if name == "none":
             return FixedWindow(0, why="no drafter")
         if window is not None:
