@@ -18,13 +18,13 @@ K_TYPES = (BlockType.Q4_K, BlockType.Q5_K, BlockType.Q6_K)
 
 
 def random_tensor(
-    kind: BlockType, rows: int, columns: int, *, seed: int, name: str = "x"
+    kind: BlockType, rows: int, columns: int, *, seed: int, name: str = "x", size: float = 1.0
 ) -> GgufTensor:
-    """Random values of about unit size, as the file format holds them."""
+    """Random values of about ``size``, as the file format holds them."""
     generator = np.random.default_rng(seed)
-    values = generator.normal(size=(rows, columns)).astype(np.float32)
+    values = (size * generator.normal(size=(rows, columns))).astype(np.float32)
     if kind in K_TYPES:
-        data = _random_k_blocks(kind, rows, columns, generator)
+        data = _random_k_blocks(kind, rows, columns, generator, size)
     else:
         data = gguf.quants.quantize(values, gguf.GGMLQuantizationType[kind.name])
     flat = np.ascontiguousarray(data).view(np.uint8).reshape(rows, -1)
@@ -32,16 +32,16 @@ def random_tensor(
 
 
 def _random_k_blocks(
-    kind: BlockType, rows: int, columns: int, generator: np.random.Generator
+    kind: BlockType, rows: int, columns: int, generator: np.random.Generator, size: float
 ) -> NDArray[np.uint8]:
     """Any bits are valid codes; only the blocks' float16 scales must be sensible."""
-    values, size = BLOCK_SHAPE[kind]
-    blocks = generator.integers(0, 256, size=(rows, columns // values, size), dtype=np.uint8)
+    values, stride = BLOCK_SHAPE[kind]
+    blocks = generator.integers(0, 256, size=(rows, columns // values, stride), dtype=np.uint8)
     halves = (208,) if kind is BlockType.Q6_K else (0, 2)
     largest = {BlockType.Q4_K: 5e-3, BlockType.Q5_K: 2e-3, BlockType.Q6_K: 4e-4}[kind]
     for at in halves:
-        scale = generator.uniform(0, largest, size=(*blocks.shape[:2], 1)).astype(np.float16)
-        blocks[..., at : at + 2] = scale.view(np.uint8)
+        scale = generator.uniform(0, size * largest, size=(*blocks.shape[:2], 1))
+        blocks[..., at : at + 2] = scale.astype(np.float16).view(np.uint8)
     return blocks
 
 

@@ -1,5 +1,7 @@
 """Any causal model of the transformers library behind the same protocol."""
 
+import inspect
+
 import torch
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
@@ -36,6 +38,7 @@ class TransformersModel:
         self.hidden_size = int(config.hidden_size)
         self.context_length = int(config.max_position_embeddings)
         self._hidden = torch.empty(0, self.hidden_size)
+        self._cache_argument = _cache_argument(model)
         _refuse_uncroppable(config)
 
     @property
@@ -56,10 +59,10 @@ class TransformersModel:
         output = self._model(
             input_ids=tokens.to(self._device)[None],
             position_ids=torch.arange(start, start + len(tokens), device=self._device)[None],
-            past_key_values=cache.inner,
             use_cache=True,
             output_hidden_states=True,
             logits_to_keep=1 if last_only else 0,
+            **{self._cache_argument: cache.inner},
         )
         cache.advance(len(tokens))
         self._hidden = output.hidden_states[-1][0].float()
@@ -67,7 +70,14 @@ class TransformersModel:
         return logits
 
 
+def _cache_argument(model: PreTrainedModel) -> str:
+    """5.24 renamed ``past_key_values``, and warns about the old name."""
+    return "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
+
+
 def _refuse_uncroppable(config: object) -> None:
-    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
+    window = getattr(config, "sliding_window", None)
+    default = ["full_attention" if window is None else "sliding_attention"]
+    kinds = set(getattr(config, "layer_types", None) or default)
     if kinds != {"full_attention"}:
         raise ValueError(f"rollback needs full attention in every layer, this model has {kinds}")
