@@ -108,7 +108,12 @@ A. First point.|B. Second point.
 Call 911) now.|Look: x) is it.
 It is (2) here.|Fine.
 Fruit: • apples • pears
-He's from the U.S. Senate.|Good
+He's from the U.S. Senate.|He paid the U.S. $5 of it.
+Ask DR. Who.|Then go.
+So it was. , and then.
+He said (it is so. ) Then
+Stop. "
+Close it》 now.|Then go.
 """
 EXPECTED = {
     "Say i. Then stop.": ["Say i.", "Then stop."],
@@ -151,6 +156,8 @@ def test_english_sentences_end_where_a_reader_ends_them(marked: str) -> None:
         ("de", "Es war 1990.|Danach kam viel."),
         ("de", "Wir haben 25.|Das reicht."),
         ("de", "Ludwig XIV. war König.|Er lebte um 300 v. Chr. in Rom."),
+        ("de", "Es war Ludwig XIV.|Er lebte.|Es war Ludwig XIV. Kaiser."),
+        ("de", "Siehe S. 12.|Dort steht es."),
         ("de", "Am 3. 5. kam er.|Sie rief »Halt!« und lief."),
         ("de", "Er rief »Halt! «|Dann ging er."),
         ("de", "1. Er spielt in der 2. Liga.|Gut."),
@@ -180,6 +187,7 @@ def test_english_sentences_end_where_a_reader_ends_them(marked: str) -> None:
         ("zh", '他说："好。"||然后走了。||"新的"事。'),
         ("zh", "《未完。||"),
         ("ko", "안녕하세요.|저는 김 박사입니다."),
+        ("ko", "그는 가.|나는 온다."),
         ("hi", "यह अच्छा है.|ए. पी. जे. अब्दुल कलाम आए।|वे महान थे।"),
         ("bn", "ড. ইউনূস এলেন।|তিনি খুশি।"),
         ("ar", "د. أحمد هنا.|كم السعر؟|3.5 دينار."),
@@ -280,6 +288,7 @@ def test_clauses_end_at_marks_that_are_heard(lang: str, marked: str) -> None:
         ("a " + "*" * 70 + " b", ["a " + "*" * 70 + " b"]),
         ("... Well.", ["... Well."]),
         ("1.5 1. A", ["1.5 1.", "A"]),
+        ("• a\n• • b", ["• a", "• • b"]),
     ],
 )
 def test_lines_and_long_runs(text: str, wanted: list[str]) -> None:
@@ -323,6 +332,17 @@ def test_the_window_moves_and_positions_stay_absolute() -> None:
         taken += scanner.take(boundary.position)
     assert taken == text[: found[-1].position]
     assert len([b for b in found if b.kind is Kind.SENTENCE]) == 199
+
+
+def test_text_is_handed_out_while_the_window_moves() -> None:
+    """What was taken leaves the scanner; what was not is kept."""
+    scanner, text, taken = Scanner(), "This is one of them. " * 200, ""
+    for character in text:
+        scanner.feed(character)
+        for boundary in scanner.boundaries():
+            taken += scanner.take(boundary.position)
+            assert scanner.peek(boundary.position) == ""
+    assert taken == text[:-1].rpartition(".")[0].rpartition(".")[0] + "."
 
 
 def test_time_grows_with_the_text_and_not_faster() -> None:

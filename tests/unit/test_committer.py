@@ -219,7 +219,7 @@ def test_a_first_segment_without_a_mark_is_cut_at_a_blank() -> None:
 def test_a_later_segment_prefers_a_clause_to_a_blank() -> None:
     """A sentence of more than 240 characters is cut at its last comma before that."""
     sentence = "Now " + LONG * 2 + "we sit, talk, and drink, " + LONG * 3 + "it is. "
-    made = texts("Yes. " + sentence, policy=Policy.voice())
+    made = texts("Yes. " + sentence + "Good.", policy=Policy.voice())
     assert made[0] == "Yes."
     assert made[1].endswith("talk, and drink,")
 

@@ -254,6 +254,7 @@ def test_python_is_cut_at_complete_statements(info: str) -> None:
 def test_an_unfinished_line_of_python_ends_with_its_fence() -> None:
     """Nothing after the fence belongs to the code."""
     assert texts("```py\nx = 1)\n\n```", Policy.code()) == ["```py\nx = 1)", "```"]
+    assert texts("```py\rx = 1\r```", Policy.code()) == ["```py\rx = 1", "```"]
     assert texts("```py\nx = 1", Policy.code()) == ["```py\nx = 1"]
 
 

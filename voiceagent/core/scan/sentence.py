@@ -79,7 +79,7 @@ def _follow(stop: Stop, language: Language) -> str | Verdict | None:
     assert skipped is not None  # the expression matches the empty string
     begin = skipped.end()
     if begin == len(rest):
-        return None if not stop.complete else Verdict(True, "only marks follow")
+        return None if not stop.complete else Verdict(False, "only marks follow")
     first = rest[begin]
     if first.islower() and ("¿" in rest[:begin] or "¡" in rest[:begin]) and "…" not in stop.run:
         return rest[begin:] if ".." not in stop.run else Verdict(False, "an ellipsis goes on")
@@ -186,9 +186,7 @@ def _opens(stop: Stop, follow: str, language: Language, what: str) -> Verdict | 
     whole = word.replace("’", "'")
     if whole in language.openers or whole.partition("'")[0] in language.openers:
         return Verdict(True, f"{what}, but {word!r} opens a sentence")
-    if not word and not follow[0].isalnum():
-        return Verdict(False, f"{what}, no word follows")
-    return Verdict(False, f"{what}, {word!r} opens no sentence")
+    return Verdict(False, f"{what}, {word or follow[0]!r} opens no sentence")
 
 
 def _word(stop: Stop, follow: str) -> str | None:

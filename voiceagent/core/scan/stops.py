@@ -78,8 +78,7 @@ def _spaced_dots(scan: Scan, at: int) -> bool:
     """An ellipsis typed with blanks (". . .") is one mark."""
     text = scan.text
     match = ch.SPACED_DOTS.match(text, at)
-    if match is None:  # ".  ." or the like
-        return soft_stop(scan, at, at + 1)
+    assert match is not None  # the caller saw two dots
     end = match.end()
     rest = text[end : end + 2]
     if not scan.ended and rest in ("", " "):
