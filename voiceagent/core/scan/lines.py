@@ -11,9 +11,9 @@ WRAPPED_LINE = 60
 """A line of at least so many characters without a stop was wrapped, rather than ended: lines that
 stand for themselves without a mark (headings, items, verse) are shorter."""
 
+_RULE = r"(?P<rule>(?:-{3,40}|\*{3,40}|_{3,40})(?=[ \t]{0,8}(?:[\n\r]|\Z)))"
 _MARKER = re.compile(
-    rf"(?P<heading>\#{{1,6}}[ \t])|(?P<rule>(?:-{{3,40}}|\*{{3,40}}|_{{3,40}})(?=[ \t]{{0,8}}(?:[\n\r]|\Z)))"
-    rf"|[-*+{ch.BULLETS}–—][ \t]|\d{{1,3}}[.)]{{1,2}}[ \t]|>"
+    rf"{_RULE}|\#{{1,6}}[ \t]|[-*+{ch.BULLETS}–—][ \t]|\d{{1,3}}[.)]{{1,2}}[ \t]|>"
 )
 _MARKER_BEGINS = re.compile(
     rf"\#{{1,6}}|[-*_]{{1,40}}[ \t]{{0,8}}|[+{ch.BULLETS}–—]|\d{{1,3}}[.)]{{0,2}}"
