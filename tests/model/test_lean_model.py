@@ -327,20 +327,6 @@ def test_packed_weights_are_made_once(tmp_path: Path, monkeypatch: pytest.Monkey
     assert torch.equal(in_blocks(first, TOKENS, [9]), in_blocks(second, TOKENS, [9]))
 
 
-def test_published_files_load_through_transformers(tmp_path: Path) -> None:
-    """A configuration and safetensors in the store are a model of transformers."""
-    reference("llama").save_pretrained(tmp_path / "published")
-    store, files = Store(tmp_path / "cache"), []
-    for path in sorted((tmp_path / "published").iterdir()):
-        files.append(describe(path))
-        store.accept(path, digest=str(files[-1].sha256), name=path.name)
-    model = load_model(store, files)
-    assert isinstance(model, TransformersModel)
-    with torch.inference_mode():
-        expected = reference("llama")(TOKENS[None]).logits[0]
-    torch.testing.assert_close(in_blocks(model, TOKENS, [9]), expected, rtol=1e-3, atol=1e-3)
-
-
 def manifest_file(preset: str, role: str) -> File:
     """A real model; missing, it is a failure with the command that fetches it."""
     return Manifest.load().preset(preset).files[role][0]

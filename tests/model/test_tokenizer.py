@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from voiceagent.config import cache_directory
 from voiceagent.decoding.gguf import GgufError, read_gguf
 from voiceagent.decoding.tokenizer import Tokenizer, TokenizerError
-from voiceagent.decoding.vocabulary import Kind, byte_of_letter, convert, convert_folder
+from voiceagent.decoding.vocabulary import byte_of_letter, convert
 from voiceagent.weights.manifest import File, Manifest
 from voiceagent.weights.store import Store
 
@@ -234,33 +234,3 @@ def test_other_kinds_of_tokenizer_are_refused(store: Store) -> None:
         convert(metadata | {"tokenizer.ggml.model": "llama"})
     with pytest.raises(GgufError, match=r"tokenizer\.ggml\.pre mystery"):
         convert(metadata | {"tokenizer.ggml.pre": "mystery"})
-
-
-def test_a_publishers_folder_gives_the_same_tokenizer(qwen: Tokenizer, tmp_path: Path) -> None:
-    """From tokenizer.json and its configurations come the same tokens, ends and prompts."""
-    tree = json.loads(qwen._backend.to_str())
-    tree["added_tokens"] = [
-        {
-            "id": token,
-            "content": text,
-            "special": qwen._kinds[token] is Kind.CONTROL,
-            "single_word": False,
-            "lstrip": False,
-            "rstrip": False,
-            "normalized": False,
-        }
-        for text, token in qwen._special.items()
-    ]
-    for name in ("model", "decoder"):
-        assert name in tree
-    vocabulary = tree["model"]["vocab"]
-    tree["model"]["vocab"] = {k: v for k, v in vocabulary.items() if v < QWEN_TEXT_END}
-    config = {"chat_template": qwen._template, "eos_token": {"content": "<|im_end|>"}}
-    (tmp_path / "tokenizer.json").write_text(json.dumps(tree))
-    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
-    (tmp_path / "generation_config.json").write_text('{"eos_token_id": [151645, 151643]}')
-    again = Tokenizer(*convert_folder(tmp_path))
-    assert again.vocabulary_size == QWEN_REAL_IDS
-    assert again.eos_ids == qwen.eos_ids
-    assert again.render(TALK) == qwen.render(TALK)
-    assert again.encode("<|im_end|> ok") == qwen.encode("<|im_end|> ok")

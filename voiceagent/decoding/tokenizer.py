@@ -21,13 +21,7 @@ from tokenizers import Tokenizer as Backend
 
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.decoding.gguf import read_gguf
-from voiceagent.decoding.vocabulary import (
-    FORMAT_VERSION,
-    Kind,
-    byte_of_letter,
-    convert,
-    convert_folder,
-)
+from voiceagent.decoding.vocabulary import FORMAT_VERSION, Kind, byte_of_letter, convert
 from voiceagent.weights.manifest import File
 from voiceagent.weights.store import Store
 
@@ -74,30 +68,22 @@ class Tokenizer:
         """Any of these ends a reply."""
 
     @classmethod
-    def load(cls, store: Store, files: File | Sequence[File]) -> Self:
-        """The tokenizer inside a GGUF file, or among a publisher's files; converted once.
+    def load(cls, store: Store, file: File) -> Self:
+        """The tokenizer inside the GGUF file ``file``; converted at the first use.
 
         Raises:
             MissingWeights, DamagedWeights: see `Store.path`.
             TokenizerError: it is of a kind that is not supported.
         """
 
-        group = [files] if isinstance(files, File) else list(files)
-
         def build(folder: Path) -> None:
-            if group[0].name.endswith(".gguf"):
-                backend, facts = convert(read_gguf(store.path(group[0])).metadata)
-            else:
-                backend, facts = convert_folder(store.folder(group))
+            backend, facts = convert(read_gguf(store.path(file)).metadata)
             folder.mkdir()
             backend.save(str(folder / "tokenizer.json"), pretty=False)
             (folder / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
 
         folder = store.derived(
-            "tokenizer",
-            of=[store.digest(file) for file in group],
-            version=FORMAT_VERSION,
-            build=build,
+            "tokenizer", of=[store.digest(file)], version=FORMAT_VERSION, build=build
         )
         facts = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
         return cls(Backend.from_file(str(folder / "tokenizer.json")), facts)

@@ -1,10 +1,8 @@
 """Makes a tokenizer out of a GGUF file's metadata."""
 
-import json
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers
@@ -107,59 +105,6 @@ def _facts(
         "bos": metadata.get("tokenizer.ggml.bos_token_id"),
         "add_bos": metadata.get("tokenizer.ggml.add_bos_token", False),
     }
-
-
-def convert_folder(folder: Path) -> tuple[Tokenizer, dict[str, Any]]:
-    """The same from the files that publishers put beside their weights.
-
-    Reads ``tokenizer.json``, ``tokenizer_config.json`` and, where it is there,
-    ``generation_config.json``.
-
-    Raises:
-        GgufError: the tokenizer is not byte-level BPE.
-    """
-    tree = _read_json(folder / "tokenizer.json")
-    config = _read_json(folder / "tokenizer_config.json")
-    added = tree["added_tokens"]
-    if tree["model"]["type"] != "BPE" or "ByteLevel" not in json.dumps(tree["decoder"]):
-        raise GgufError("its tokenizer is not byte-level BPE: use another model")
-    plain = tree | {"added_tokens": [], "post_processor": None, "truncation": None, "padding": None}
-    special = {token["content"]: token["id"] for token in added}
-    kinds = {
-        str(token["id"]): int(Kind.CONTROL if token["special"] else Kind.USER_DEFINED)
-        for token in added
-    }
-    template = config.get("chat_template") or ""
-    if not template and (folder / "chat_template.jinja").is_file():
-        template = (folder / "chat_template.jinja").read_text(encoding="utf-8")
-    facts = {
-        "chat_template": template,
-        "special": special,
-        "kinds": kinds,
-        "vocabulary_size": 1 + max([*tree["model"]["vocab"].values(), *special.values()]),
-        "ends": _ends(folder, config, special),
-        "bos": special.get(_content(config.get("bos_token"))),
-        "add_bos": bool(config.get("add_bos_token", False)),
-    }
-    return Tokenizer.from_str(json.dumps(plain)), facts
-
-
-def _ends(folder: Path, config: Mapping[str, Any], special: Mapping[str, int]) -> list[int]:
-    generation = folder / "generation_config.json"
-    stated = _read_json(generation).get("eos_token_id") if generation.is_file() else None
-    named = special.get(_content(config.get("eos_token")))
-    listed = stated if isinstance(stated, list) else [stated]
-    return [int(token) for token in (*listed, named) if token is not None]
-
-
-def _content(token: object) -> str:
-    """A special token is given as text, or as an object that holds it."""
-    return str(token.get("content", "")) if isinstance(token, dict) else str(token or "")
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    tree: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return tree
 
 
 @cache
