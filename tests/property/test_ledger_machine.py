@@ -165,6 +165,18 @@ class Conversation(RuleBasedStateMachine):
             model.text = model.text[: model.verified]
             model.finished = True
 
+    @precondition(lambda self: not (self.model.over or self.model.finished))
+    @rule(text=WORDS, silent=st.booleans(), sounding=st.booleans())
+    def race_ahead(self, text: str, silent: bool, sounding: bool) -> None:
+        """A whole segment at once, or single steps would seldom come as far as the ear."""
+        self.draft(text)
+        self.verify(1.0, 0)
+        if self.model.committed < self.model.verified:
+            self.commit(1.0, 0, silent=silent)
+        self.synthesize(1.0, 0)
+        if sounding and not (self.model.eager or self.model.paused):
+            self.release(1.0, 0)
+
     # The turn -----------------------------------------------------------------------------------
 
     @rule()

@@ -21,9 +21,6 @@ from voiceagent.core.ledger import (
     VoidCause,
 )
 
-TEXTS = st.text(st.sampled_from("ab é。👍\n"), min_size=0, max_size=6)
-SHARES = st.integers(0, 100)
-
 
 @dataclass
 class Run:
@@ -156,16 +153,30 @@ STEPS: dict[str, Callable[[Run, str, int], None]] = {
     "flush": _simple("flush"),
 }
 
-# Text has to grow for anything else to happen.
-_WEIGHTED = [*STEPS, "draft", "draft", "verify", "verify", "commit", "roll_back"]
+
+def _segment(run: Run, text: str, share: int) -> None:
+    """A whole segment at once, or few replies would come as far as the ear."""
+    for step in (_draft, _verify, _commit, _synthesize, _release):
+        step(run, text, 100 if step is not _release else share)
+
+
+STEPS["segment"] = _segment
+_WEIGHTED = [*STEPS, *2 * ["draft", "verify", "roll_back", "segment", "release", "confirm", "hear"]]
+_TEXTS = ["a", " b", "é", "。", "👍🏽", "\n", "ab é。👍"]
 
 
 @st.composite
 def runs(draw: st.DrawFn) -> Run:
-    """A reply from its start to its end."""
+    """A reply from its start to its end.
+
+    Each step is one whole number, from which its kind, text and share follow: drawing them one by
+    one takes three times as long.
+    """
     run = Run(turn=draw(st.sampled_from(Turn)))
-    steps = st.tuples(st.sampled_from(_WEIGHTED), TEXTS, SHARES)
-    for step, text, share in draw(st.lists(steps, max_size=40)):
-        run.apply(step, text, share)
+    count = draw(st.integers(0, 40))  # a list left to itself stays short, and reaches nothing
+    for code in draw(st.lists(st.integers(0, 1 << 16), min_size=count, max_size=count)):
+        code, step = divmod(code, len(_WEIGHTED))
+        code, text = divmod(code, len(_TEXTS))
+        run.apply(_WEIGHTED[step], _TEXTS[text], min(100, code % 128))
     run.finish(draw(st.sampled_from(EndReason)))
     return run

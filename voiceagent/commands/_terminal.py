@@ -106,17 +106,18 @@ class LiveTerminal:
             lingers = any(span.state is SpanState.RETRACTED for span in display.spans(now_s=now_s))
             if display.over and not lingers:
                 self._keep(self._displays.pop(key))
-        lines = [_line(display, now_s=now_s) for display in self._displays.values()]
+        lines = [line_of(display, now_s=now_s) for display in self._displays.values()]
         if self._user:
             lines.insert(0, Text.assemble((USER, "cyan"), (self._user, "dim")))
         self._live.update(Group(*lines), refresh=True)
 
     def _keep(self, display: Display) -> None:
         if display.text:  # a withdrawn epoch leaves nothing
-            self._live.console.print(_line(display, now_s=inf))
+            self._live.console.print(line_of(display, now_s=inf))
 
 
-def _line(display: Display, *, now_s: float) -> Text:
+def line_of(display: Display, *, now_s: float) -> Text:
+    """One reply as it stands at ``now_s``, every span in the style of its state."""
     spans = display.spans(now_s=now_s)
     return Text.assemble((AGENT, "magenta"), *((span.text, STYLES[span.state]) for span in spans))
 
