@@ -107,6 +107,13 @@ def test_long_utterances_are_heard_to_the_end(recognizer: WhisperRecognizer) -> 
     assert jiwer.wer(words(transcript("demo-congrats")), text) <= 0.12
 
 
+def test_a_thorough_look(recognizer: WhisperRecognizer) -> None:
+    """For checks, the full window and a beam give the words as well."""
+    sound = read_sound(HUMAN / "hello-world.wav")
+    result = recognizer.recognize(sound.pcm, sound.rate_hz, thorough=True)
+    assert words(result.text) == "hello world"
+
+
 def test_a_loop_is_done_again_with_the_full_window(
     recognizer: WhisperRecognizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,11 +121,11 @@ def test_a_loop_is_done_again_with_the_full_window(
     windows: list[float] = []
     decode = recognizer._decode
 
-    def looping(pcm: np.ndarray, *, window_s: float, language: str) -> module._Decoded:
+    def looping(pcm: np.ndarray, *, window_s: float, language: str, beam: int) -> module._Decoded:
         windows.append(window_s)
         if window_s < FULL_WINDOW_S:
             return module._Decoded("and so " * 9, 20, False, -0.1, 0.0)
-        return decode(pcm, window_s=window_s, language=language)
+        return decode(pcm, window_s=window_s, language=language, beam=beam)
 
     monkeypatch.setattr(recognizer, "_decode", looping)
     sound = read_sound(HUMAN / "vm-goodbye.wav")
@@ -145,6 +152,8 @@ def test_a_loop_that_stays_is_no_text(
             "thank you very much. thank you very much. thank you very much. thank you very much",
             True,
         ),
+        ("Armstrong was the first on the moon. Armstrong was the first on the moon. Arm", True),
+        ("I think so, I think so.", False),
         ("one two three four five six seven eight nine ten", False),
         ("", False),
     ],

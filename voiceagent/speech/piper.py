@@ -105,7 +105,7 @@ class PiperSynthesizer:
             return no_sound(commit, rate_hz=self.rate_hz)
         loud, groups = self._sound(spoken.text)
         begin, end = _loud_part(loud, rate_hz=self.rate_hz, threshold=self._profile.threshold_dbfs)
-        if begin == end:
+        if begin == end or not groups:
             raise SynthesisError(f"the voice made no sound of {commit.text!r}")
         pcm = np.concatenate([to_int16(loud[begin:end]), self._pause_after(commit)])
         words = self._words(commit, spoken, groups, begin=begin, length=end - begin)
@@ -156,16 +156,15 @@ class PiperSynthesizer:
         """Each group of phonemes laid on the source text that it speaks for."""
         said = [word for word in spoken.words if _audible(word)]
         links = align([group.sounds for group in groups], [self._alone(word.text) for word in said])
-        spans: list[tuple[int, int, int, int]] = []
+        spans: list[_Span] = []
         for link in links:
             covered = [said[i] for i in link.words]
             sounding = [groups[i] for i in link.groups]
-            if covered:
-                start, end = covered[0].start, max(word.end for word in covered)
-            if not covered or not sounding:
+            if covered and sounding:
+                end = max(word.end for word in covered)
+                spans.append((covered[0].start, end, sounding[0].begin, sounding[-1].end))
+            else:
                 spans = _stretch_last(spans, covered, sounding)
-                continue
-            spans.append((start, end, sounding[0].begin, sounding[-1].end))
         return tuple(
             Word(
                 text=commit.text[start:end],
@@ -176,6 +175,10 @@ class PiperSynthesizer:
             )
             for start, end, first, last in _merged(spans)
         )
+
+
+_Span = tuple[int, int, int, int]
+"""Source start and end, first and last sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,10 +279,6 @@ def _loud_part(pcm: Float32, *, rate_hz: int, threshold: float) -> tuple[int, in
 
 def _audible(word: SpokenWord) -> bool:
     return any(character.isalnum() for character in word.text)
-
-
-_Span = tuple[int, int, int, int]
-"""Source start and end, first and last sample."""
 
 
 def _stretch_last(

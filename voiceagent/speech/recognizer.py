@@ -45,8 +45,9 @@ _TOKENS_AT_LEAST = 24
 _FILES = ("model.bin", "config.json", "tokenizer.json")
 _LONGEST_PIECE_S = FULL_WINDOW_S - WINDOW_TAIL_S
 _SHORTEST_PIECE_S = 20.0
-_LOOP = re.compile(r"(\b.{2,60}?\b)(?:\W+\1\b){3,}", re.IGNORECASE)
-"""The same words four times running."""
+_LOOP = re.compile(r"(\b.{2,60}?\b)(?:\W+\1\b){3,}|\b(\w+(?:\W+\w+){4,40})\W+\2\b", re.IGNORECASE)
+"""The same words four times running, or five words and more said twice: people do neither."""
+THOROUGH_BEAM = 5
 
 
 class RecognitionError(VoiceAgentError):
@@ -99,8 +100,18 @@ class WhisperRecognizer:
         hum = np.sin(np.arange(RATE_HZ, dtype=np.float32) * 0.1).astype(np.float32)
         self._decode(hum, window_s=SHORT_WINDOW_S, language="en")
 
-    def recognize(self, pcm: Float32, rate_hz: int = RATE_HZ, language: str = "en") -> Transcript:
+    def recognize(
+        self,
+        pcm: Float32,
+        rate_hz: int = RATE_HZ,
+        language: str = "en",
+        *,
+        thorough: bool = False,
+    ) -> Transcript:
         """The words of one utterance: float32 samples (n,) in [-1, 1], of any length.
+
+        ``thorough`` takes the full window and a beam of five: several times slower and somewhat
+        better, for checks rather than conversations.
 
         Blocks while the model runs; one call at a time.
 
@@ -112,19 +123,23 @@ class WhisperRecognizer:
             raise RecognitionError("the utterance holds samples that are not numbers")
         if rate_hz != RATE_HZ:
             pcm = resample(pcm, from_hz=rate_hz, to_hz=RATE_HZ)
-        pieces = [self._piece(piece, language=language) for piece in _pieces(pcm)]
+        pieces = [
+            self._piece(piece, language=language, thorough=thorough) for piece in _pieces(pcm)
+        ]
         return _joined([piece for piece in pieces if piece.text] or pieces[:1])
 
-    def _piece(self, pcm: Float32, *, language: str) -> Transcript:
+    def _piece(self, pcm: Float32, *, language: str, thorough: bool) -> Transcript:
         if _loudest_dbfs(pcm) < QUIET_DBFS:
             return NOTHING
-        window_s = max(SHORT_WINDOW_S, math.ceil(len(pcm) / RATE_HZ + WINDOW_TAIL_S))
-        decoded = self._decode(pcm, window_s=min(window_s, FULL_WINDOW_S), language=language)
+        fitting_s = math.ceil(len(pcm) / RATE_HZ + WINDOW_TAIL_S)
+        window_s = FULL_WINDOW_S if thorough else min(max(SHORT_WINDOW_S, fitting_s), FULL_WINDOW_S)
+        beam = THOROUGH_BEAM if thorough else 1
+        decoded = self._decode(pcm, window_s=window_s, language=language, beam=beam)
         if decoded.repeats and window_s < FULL_WINDOW_S:
-            decoded = self._decode(pcm, window_s=FULL_WINDOW_S, language=language)
+            decoded = self._decode(pcm, window_s=FULL_WINDOW_S, language=language, beam=beam)
         return _judged(decoded)
 
-    def _decode(self, pcm: Float32, *, window_s: float, language: str) -> "_Decoded":
+    def _decode(self, pcm: Float32, *, window_s: float, language: str, beam: int = 1) -> "_Decoded":
         window = np.zeros(int(window_s * RATE_HZ), dtype=np.float32)
         window[: len(pcm)] = pcm[: len(window)]
         tokenizer = self._tokenizer(language)
@@ -138,7 +153,7 @@ class WhisperRecognizer:
             result = self._whisper.model.generate(
                 encoded,
                 [prompt],
-                beam_size=1,
+                beam_size=beam,
                 max_length=min(len(prompt) + most, self._whisper.max_length),
                 return_scores=True,
                 return_no_speech_prob=True,
