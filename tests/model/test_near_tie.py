@@ -22,7 +22,7 @@ from voiceagent.decoding.prefix import common_prefix
 from voiceagent.weights.manifest import Manifest
 from voiceagent.weights.store import Store
 
-MAX_TOKENS = 16
+MAX_TOKENS = 12
 WINDOW = 4
 PROMPTS = (
     "What is the capital of France?",

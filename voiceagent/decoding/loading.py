@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
 
+from voiceagent.decoding.hub_models import load_hub_model, load_hub_tokenizer
 from voiceagent.decoding.model import CausalModel, load_model
 from voiceagent.decoding.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from voiceagent.config import Decoding
-    from voiceagent.weights.manifest import Preset
+    from voiceagent.weights.manifest import File, Preset
     from voiceagent.weights.store import Store
 
 
@@ -29,16 +32,31 @@ def load_models(config: Decoding, *, preset: Preset, store: Store) -> Models:
     """Target, tokenizer and, where it will be used, the draft model.
 
     Raises:
-        MissingWeights, DamagedWeights, GgufError, TokenizerError: the message says what to do.
+        MissingWeights, DamagedWeights, GgufError, TokenizerError, EngineError: the message says
+            what to do.
     """
     device = "cuda" if preset.name == "gpu" and torch.cuda.is_available() else "cpu"
-    target = preset.files["target"][0]
-    drafts = preset.files.get("draft", ())
-    return Models(
-        load_model(store, target, threads=config.threads, device=device),
-        Tokenizer.load(store, target),
-        load_model(store, drafts[0], threads=config.threads, device=device) if drafts else None,
-    )
+    targets, drafts = preset.files["target"], preset.files.get("draft", ())
+    load = partial(_load_model, config=config, store=store, device=device)
+    return Models(load(targets), _load_tokenizer(targets, store), load(drafts) if drafts else None)
+
+
+def _load_model(
+    files: Sequence[File], *, config: Decoding, store: Store, device: str
+) -> CausalModel:
+    if _is_gguf(files):
+        return load_model(store, files[0], threads=config.threads, device=device)
+    return load_hub_model(store.folder(files), device=device)
+
+
+def _load_tokenizer(files: Sequence[File], store: Store) -> Tokenizer:
+    if _is_gguf(files):
+        return Tokenizer.load(store, files[0])
+    return load_hub_tokenizer(store.folder(files))
+
+
+def _is_gguf(files: Sequence[File]) -> bool:
+    return files[0].name.endswith(".gguf")
 
 
 def machine_preset() -> str:
