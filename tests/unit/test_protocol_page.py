@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 
 from voiceagent.core import trace
+from voiceagent.core.audit import Lie
 from voiceagent.core.client import Client
 from voiceagent.core.events import LedgerEvent
 from voiceagent.core.frames import FRAMES, StreamProtocol, from_json
@@ -87,6 +88,12 @@ def test_every_record_has_its_row_with_all_its_fields(record: type[trace.Header]
     for each in fields(record):
         if (record.type, each.name) != ("round", "fields"):
             assert f"`{each.name}`" in described
+
+
+@pytest.mark.parametrize("lie", Lie)
+def test_every_lie_has_its_row(lie: Lie) -> None:
+    """Whoever is told of one can look it up."""
+    assert row(TRACES, lie)
 
 
 def test_the_example_of_a_trace_is_one() -> None:

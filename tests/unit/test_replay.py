@@ -40,6 +40,16 @@ def test_an_honest_trace_is_proven(trace: Path, capsys: pytest.CaptureFixture[st
     assert output.err == ""
 
 
+def test_a_trace_without_replies_proves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An empty conversation is honest, and no evidence."""
+    path = tmp_path / "empty.jsonl"
+    path.write_text(encode(good_trace()[0]) + "\n", encoding="utf-8")
+    assert main(["replay", "--audit", str(path)]) == 0
+    assert capsys.readouterr().out.startswith("Nothing to prove: 1 records, 0 replies")
+
+
 def test_a_lie_is_named_with_its_line(
     lying_trace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -103,6 +103,8 @@ def _print_verdict(summary: "Summary") -> None:
     counts = f"{summary.records} records, {summary.replies} replies, {summary.commits} commits"
     if summary.violations:
         print(f"NOT PROVEN: {len(summary.violations)} of {counts} cannot be true.")
+    elif not summary.replies:
+        print(f"Nothing to prove: {counts}.")
     else:
         print(
             f"PROVEN over {counts}: no sound was made of text that was not verified, "
