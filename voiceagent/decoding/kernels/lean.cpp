@@ -212,6 +212,25 @@ int32_t lean_path() {
 
 int64_t lean_panel_bytes(int32_t type, int64_t columns) { return panel_bytes(type, columns); }
 
+// Reads `size` bytes once, as the kernels read weights; the sum keeps the compiler honest.
+int64_t lean_read(const uint8_t* data, int64_t size, int32_t threads) {
+    constexpr int64_t kPiece = 1 << 16;
+    Stage stage;
+    std::atomic<int64_t> sum{0};
+    run_team(threads, [&](const Team& team) {
+        int64_t own = 0;
+        team.share(stage, size / kPiece, 1, [&](int64_t piece) {
+            const int64_t* words = reinterpret_cast<const int64_t*>(data + piece * kPiece);
+            int64_t lanes[16] = {};
+            for (int64_t i = 0; i < kPiece / 8; i += 16)
+                for (int64_t lane = 0; lane < 16; ++lane) lanes[lane] ^= words[i + lane];
+            for (const int64_t lane : lanes) own ^= lane;
+        });
+        sum ^= own;
+    });
+    return sum;
+}
+
 LeanScratch* lean_new_scratch() { return new LeanScratch; }
 void lean_delete_scratch(LeanScratch* scratch) { delete scratch; }
 

@@ -145,6 +145,10 @@ class Kernels:
         )
         return out
 
+    def read(self, data: NDArray[np.uint8], *, threads: int) -> None:
+        """Reads ``data`` once: what the memory gives, for the benchmarks."""
+        self._library.lean_read(data.ctypes.data, data.nbytes, threads)
+
     def new_scratch(self) -> int:
         """Working memory of one model; `delete_scratch` gives it back."""
         return int(self._library.lean_new_scratch())
@@ -208,6 +212,7 @@ _SIGNATURES: tuple[tuple[str, Any, list[Any]], ...] = (
     ("lean_size_of_layer", c_int64, []),
     ("lean_path", c_int32, []),
     ("lean_panel_bytes", c_int64, [c_int32, c_int64]),
+    ("lean_read", c_int64, [c_void_p, c_int64, c_int32]),
     ("lean_new_scratch", c_void_p, []),
     ("lean_delete_scratch", None, [c_void_p]),
     (

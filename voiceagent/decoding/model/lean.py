@@ -55,6 +55,18 @@ class LeanModel:
     def last_hidden(self) -> Tensor:
         return self._hidden
 
+    @property
+    def bytes_per_pass(self) -> int:
+        """Packed bytes that one forward pass reads (of a separate embedding, only a few rows)."""
+        parts = [
+            part
+            for layer in self._layers
+            for joint in (layer.qkv, layer.out, layer.gate_up, layer.down)
+            for part in joint.part[: joint.parts]
+        ]
+        parts.append(self._model.head.part[0])
+        return sum(-(-part.outputs // 16) * part.panel_bytes for part in parts)
+
     def new_cache(self, capacity: int) -> KVCache:
         check_capacity(capacity, self.context_length)
         return TensorCache(
