@@ -36,9 +36,9 @@ AHEAD_S = 0.1
 """Sound kept in the output ring: what a late event loop cannot be heard through, and no more,
 because it is played on after a pause."""
 POLL_S = 0.01
-LOST_AFTER_S = 2.0
-"""Callbacks come every 20 ms; a card that misses a hundred is gone (a server that is killed sends
-no other sign)."""
+LOST_AFTER_S = 5.0
+"""Callbacks come every 20 ms; a card that has not called for so long is gone, however busy the
+machine is (a server that is killed sends no other sign)."""
 INSTALL = "install PortAudio (Debian: apt-get install libportaudio2), or use --in"
 
 
@@ -79,6 +79,7 @@ class Microphone:
 
     def start(self) -> None:
         """Begins to listen."""
+        self.called_s = time.monotonic()
         self._stream.start()
 
     def close(self) -> None:
@@ -112,7 +113,8 @@ class Speaker:
         self._counted = 0
         self._cut_at = 0
         self._latest = (0, time.monotonic(), 0.0)
-        """First sample of the latest block, when it was asked for, and how long until it sounds."""
+        """First sample of the latest block with sound, when it was asked for, and how long until
+        it sounds."""
         self._stream = sounddevice.OutputStream(
             samplerate=rate_hz,
             blocksize=rate_hz * CHUNK_MS // 1000,
@@ -146,12 +148,11 @@ class Speaker:
     def _on_block(self, block: Any, frames: int, times: Any, status: Any) -> None:
         if self._drop_to > self.ring.read:
             self.ring.drop(self._drop_to - self.ring.read)
-        self._latest = (
-            self.ring.read,
-            time.monotonic(),
-            max(0.0, times.outputBufferDacTime - times.currentTime),
-        )
+        first = self.ring.read
         pcm = self.ring.take(frames)
+        if len(pcm):
+            delay_s = max(0.0, times.outputBufferDacTime - times.currentTime)
+            self._latest = (first, time.monotonic(), delay_s)
         if 0 < len(pcm) < frames:
             self.underruns += 1
         block[: len(pcm), 0] = pcm
