@@ -85,7 +85,7 @@ class Screen:
 
         self._now_s = happening.at_s
         if isinstance(happening, Recorded):
-            self._terminal.feed(happening)  # type: ignore[arg-type]  # all are ledger events
+            self._terminal.feed(happening)
         elif isinstance(happening, TurnHappened) and happening.state == "confirmed":
             self._terminal.user(happening.text)
         elif isinstance(happening, Trouble):
