@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Hashable
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from decoding_doubles import TableModel, empty, exact_law, modelled, reply
 
@@ -24,11 +25,13 @@ ALPHA_Z = 4.265
 """The normal quantile of 1 - 1e-5: two tests, fixed seeds, no flakes."""
 
 
-def law(sampling: Sampling) -> dict[Hashable, Fraction]:
+def law(
+    sampling: Sampling, *, target: TableModel = TARGET, length: int = LENGTH
+) -> dict[Hashable, Fraction]:
     """Plain decoding's law of whole replies."""
 
     def run(chance: Chance) -> Hashable:
-        return reply(TARGET, empty(), sampling=sampling, max_tokens=LENGTH, chance=chance).tokens
+        return reply(target, empty(), sampling=sampling, max_tokens=length, chance=chance).tokens
 
     return exact_law(run)
 
@@ -81,6 +84,39 @@ def test_joint_counts_follow_the_law(acceptance: str) -> None:
     assert min(accepted, rejected) > REPLIES / 4, "both branches are exercised"
     assert set(counts) <= set(expected), "a token of probability zero was emitted"
     statistic, degrees = chi_square(counts, expected)
+    assert degrees >= 50
+    assert statistic < critical(degrees)
+
+
+def constant(*probabilities: float) -> TableModel:
+    """A model that always says the same."""
+    model = TableModel(len(probabilities), seed=0)
+    model.table[:, : len(probabilities)] = np.log(probabilities)
+    return model
+
+
+def test_acceptance_and_recovery_are_independent_of_the_draw() -> None:
+    """Half of the guesses fail, and the two tokens that can replace them were not equally likely
+    to be guessed: noise shared between drawing, accepting and recovering would show here."""
+    target = constant(0.5, 0.3, 0.1, 0.1)
+    draft = constant(0.3, 0.02, 0.34, 0.34)
+    asked, length = {"temperature": 1.0}, 3
+    counts: Counter[Hashable] = Counter()
+    rejected = 0
+    drafter = modelled(draft)
+    for seed in range(REPLIES):
+        told = reply(
+            target,
+            drafter,
+            sampling=Sampling(seed=seed, **asked),
+            windows=1,
+            max_tokens=length,
+            acceptance="rejection",
+        )
+        counts[told.tokens] += 1
+        rejected += told.rejected
+    assert 0.4 < rejected / REPLIES < 0.8
+    statistic, degrees = chi_square(counts, law(Sampling(**asked), target=target, length=length))
     assert degrees >= 50
     assert statistic < critical(degrees)
 
