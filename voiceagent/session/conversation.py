@@ -13,6 +13,7 @@ from voiceagent.core.committer import Policy
 from voiceagent.core.events import Author, EndReason, Recorded, Turn
 from voiceagent.core.history import History, Message
 from voiceagent.core.reply import Reply
+from voiceagent.session.bell import Bell
 from voiceagent.session.clock import Clock
 from voiceagent.session.happenings import (
     Happening,
@@ -23,7 +24,6 @@ from voiceagent.session.happenings import (
 )
 from voiceagent.session.open_reply import OpenReply
 from voiceagent.session.playout import Playout
-from voiceagent.session.signal import Bell
 from voiceagent.sound.playout import Heard
 from voiceagent.speech.synthesizer import Speech
 

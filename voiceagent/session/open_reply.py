@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from voiceagent.core.committer import Commit
-from voiceagent.core.events import EndReason, SourceEvent, Turn
+from voiceagent.core.events import EndReason, SourceEvent, Turn, VoidCause
 from voiceagent.core.ledger import Ledger
 from voiceagent.core.reply import Reply
 from voiceagent.session.clock import Clock
@@ -114,6 +114,12 @@ class OpenReply:
         """The user's turn is certain to have ended."""
         self.ledger.confirm(now_s=self._clock.now_s())
         self._drain()
+
+    def void(self, cause: VoidCause) -> None:
+        """Withdraws a reply to a turn that is not confirmed; nothing of it was released."""
+        self.cancel_source()
+        self.ledger.void(cause, now_s=self._clock.now_s())
+        self._close()
 
     def pause(self) -> None:
         """Holds the sound, reversibly."""

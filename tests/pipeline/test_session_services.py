@@ -1,0 +1,167 @@
+"""Our parts as pipecat parts: alone in a pipeline, each keeps its promise."""
+
+import asyncio
+
+import numpy as np
+from pipecat.frames.frames import (
+    ErrorFrame,
+    Frame,
+    InputAudioRawFrame,
+    LLMFullResponseEndFrame,
+    LLMFullResponseStartFrame,
+    TextFrame,
+    TranscriptionFrame,
+    TTSAudioRawFrame,
+    TTSSpeakFrame,
+    TTSStartedFrame,
+    TTSStoppedFrame,
+    VADUserStartedSpeakingFrame,
+    VADUserStoppedSpeakingFrame,
+)
+from pipecat.tests.utils import SleepFrame, run_test
+from talk_doubles import RATE_HZ, ScriptedRecognizer, ToneSynthesizer
+
+from voiceagent.core.events import Turn, VoidCause
+from voiceagent.core.history import History
+from voiceagent.core.reply import Reply
+from voiceagent.session.clock import VirtualClock
+from voiceagent.session.conversation import Conversation
+from voiceagent.session.open_reply import OpenReply
+from voiceagent.session.playout import Playout
+from voiceagent.session.release import ReleaseGate
+from voiceagent.speech.frames import CommitFrame, MuteFrame, SpeechFrame, UnheardFrame
+from voiceagent.speech.services import RecognizerService, SynthesizerService
+
+
+def commit_frames(text: str) -> list[CommitFrame]:
+    """The commits of a text, on their way."""
+    return [CommitFrame.of(each) for each in Reply.scripted(text, reply="r1", now_s=0.0).commits()]
+
+
+def kinds(frames: list[Frame], *wanted: type[Frame]) -> list[type[Frame]]:
+    """The classes of the frames that matter, in order."""
+    return [type(frame) for frame in frames if isinstance(frame, wanted)]
+
+
+async def test_a_synthesizer_speaks_commits_and_nothing_else() -> None:
+    """Text frames of every kind go by unsaid; a speak frame is an error."""
+    synthesizer = ToneSynthesizer()
+    down, up = await run_test(
+        SynthesizerService(synthesizer),
+        frames_to_send=[
+            LLMFullResponseStartFrame(),
+            TextFrame("Not this."),
+            TTSSpeakFrame("Nor this."),
+            *commit_frames("Only this. And this."),
+            LLMFullResponseEndFrame(),
+        ],
+    )
+    assert [commit.text for commit in synthesizer.spoken] == ["Only this.", " And this."]
+    assert kinds(down, TTSStartedFrame, TTSAudioRawFrame, TTSStoppedFrame) == [
+        TTSStartedFrame,
+        SpeechFrame,
+        SpeechFrame,
+        TTSStoppedFrame,
+    ]
+    assert [frame.error for frame in up if isinstance(frame, ErrorFrame)]
+
+
+async def test_a_commit_without_sound_says_so_in_order() -> None:
+    """The failure travels behind the sound that came before it."""
+    down, _ = await run_test(
+        SynthesizerService(ToneSynthesizer(mute=["secret"])),
+        frames_to_send=commit_frames("First comes this. Then a secret."),
+    )
+    assert kinds(down, SpeechFrame, MuteFrame) == [SpeechFrame, MuteFrame]
+
+
+def utterance() -> list[Frame]:
+    """A second of sound between an onset and an offset."""
+    sound = np.full(RATE_HZ, 3000, dtype=np.int16).tobytes()
+    return [
+        VADUserStartedSpeakingFrame(),
+        InputAudioRawFrame(sound, RATE_HZ, 1),
+        VADUserStoppedSpeakingFrame(stop_secs=0.2),
+    ]
+
+
+async def test_a_recognizer_says_what_it_heard() -> None:
+    """One final transcript for an utterance, which an interruption does not drop."""
+    down, _ = await run_test(
+        RecognizerService(ScriptedRecognizer(["Hello."])), frames_to_send=utterance()
+    )
+    (transcript,) = [frame for frame in down if isinstance(frame, TranscriptionFrame)]
+    assert (transcript.text, transcript.finalized, transcript.interruptible) == (
+        "Hello.",
+        True,
+        False,
+    )
+
+
+async def test_a_recognizer_says_when_it_heard_nothing() -> None:
+    """Silence has an outcome too: whoever waits for words must not wait for ever."""
+    for text, cause in ((" ", "nothing"), (RuntimeError("broken"), "failed")):
+        down, _ = await run_test(
+            RecognizerService(ScriptedRecognizer([text])), frames_to_send=utterance()
+        )
+        assert [frame.cause for frame in down if isinstance(frame, UnheardFrame)] == [cause]
+
+
+class Gate:
+    """A release gate with one reply whose sound has arrived."""
+
+    def __init__(self) -> None:
+        self.conversation = Conversation(
+            history=History(system_prompt=""),
+            clock=VirtualClock(),
+            playout=Playout(rate_hz=RATE_HZ),
+        )
+        self.reply = self.conversation.open_reply(script="Hello there.", turn=Turn.EAGER)
+        synthesizer = ToneSynthesizer()
+        self.speech = [
+            SpeechFrame.of(synthesizer.synthesize(commit)) for commit in self.reply.take_written()
+        ]
+
+    async def run(self, *steps: object) -> list[Frame]:
+        """Sends the sound, then takes each step; what came out."""
+        gate = ReleaseGate(self.conversation)
+
+        async def act(reply: OpenReply) -> None:
+            for step in steps:
+                await asyncio.sleep(0.05)
+                step(reply)  # type: ignore[operator]
+
+        acting = asyncio.create_task(act(self.reply))
+        down, _ = await run_test(gate, frames_to_send=[*self.speech, SleepFrame(sleep=0.3)])
+        await acting
+        return [frame for frame in down if isinstance(frame, TTSAudioRawFrame)]
+
+
+async def test_nothing_is_released_before_the_turn_is_confirmed() -> None:
+    """The sound of an eager reply waits, and goes as soon as the turn is certain."""
+    held, released = Gate(), Gate()
+    assert await held.run() == []
+    assert held.reply.ledger.synthesized == len("Hello there.")
+    assert held.reply.ledger.released == 0
+    assert await released.run(OpenReply.confirm) != []
+    assert released.reply.ledger.released > 0
+
+
+async def test_a_voided_reply_vanishes() -> None:
+    """No sound, no history: the turn went on."""
+    gate = Gate()
+    assert await gate.run(lambda reply: reply.void(VoidCause.TURN_REVISED)) == []
+    assert not gate.conversation.agent_has_floor
+    assert gate.conversation.prompt() == ()
+
+
+async def test_a_paused_reply_waits_and_resumes() -> None:
+    """The gate is shut by a pause and opened by the end of it."""
+    gate = Gate()
+    gate.reply.confirm()
+    gate.reply.pause()
+    assert await gate.run() == []
+    resumed = Gate()
+    resumed.reply.confirm()
+    resumed.reply.pause()
+    assert await resumed.run(OpenReply.resume) != []
