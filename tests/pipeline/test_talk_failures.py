@@ -17,7 +17,9 @@ from talk_doubles import (
 from voiceagent.audio.hold import Held, Manner, hold
 from voiceagent.config import Config, Persona
 from voiceagent.core.audit import audit
+from voiceagent.core.errors import VoiceAgentError
 from voiceagent.core.trace import Header
+from voiceagent.session.happenings import Happening
 from voiceagent.session.llm import APOLOGY as ENGINE_APOLOGY
 from voiceagent.session.models import Models
 from voiceagent.session.patience import Patience
@@ -125,6 +127,8 @@ async def test_a_recognizer_that_fails_asks_again(
     summary = held.minutes.summary()
     assert summary["said"] == [RECOGNIZER_APOLOGY]
     assert summary["dropped"] == ["dropped: failed"]
+    assert len(held.minutes.troubles) == 1
+    assert "recognizer" in held.minutes.troubles[0]
 
 
 async def test_a_stall_ends_with_one_clear_line(tmp_path: Path) -> None:
@@ -135,6 +139,35 @@ async def test_a_stall_ends_with_one_clear_line(tmp_path: Path) -> None:
             models(hears=["Hello?"], source=ScriptedSource(["One two."], hangs=True)),
             patience=Patience(first_event_s=60, next_event_s=60, stalled_s=0.5, end_s=5),
         )
+
+
+async def test_a_trace_that_cannot_be_written_ends_the_conversation(tmp_path: Path) -> None:
+    """A full disk: one clear line instead of a conversation whose record is missing."""
+
+    def on_full_disk(happening: Happening) -> None:
+        raise VoiceAgentError("cannot write trace.jsonl: No space left on device")
+
+    with pytest.raises(VoiceAgentError, match="No space left"):
+        await hold(
+            QUESTION,
+            models(hears=["Hello?"], replies=["One."]),
+            QUIET,
+            manner=Manner(fast=True, patience=IMPATIENT),
+            listeners=[on_full_disk],
+        )
+
+
+async def test_a_part_that_breaks_ends_with_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A defect behind the gate is reported at once, not as a stall minutes later."""
+
+    def broken(self: object, speech: object) -> None:
+        raise RuntimeError("wires crossed")
+
+    monkeypatch.setattr("voiceagent.session.playout.Playout.begin", broken)
+    with pytest.raises(VoiceAgentError, match="wires crossed"):
+        await talk(tmp_path, models(hears=["Hello?"], replies=["One."]))
 
 
 async def test_an_empty_reply_is_a_reply(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ class FileMouth(BaseInputTransport):
         await super().start(frame)
         await self.set_transport_ready(frame)
         self._conversation.clock.begin()
-        self._feeding = self.create_task(self._feed(), "feed")
+        self._feeding = self.create_task(self._feed_guarded(), "feed")
 
     async def stop(self, frame: EndFrame) -> None:
         """Ends feeding."""
@@ -89,6 +89,12 @@ class FileMouth(BaseInputTransport):
         if self._feeding is not None:
             task, self._feeding = self._feeding, None
             await self.cancel_task(task)
+
+    async def _feed_guarded(self) -> None:
+        try:
+            await self._feed()
+        except Exception as error:  # noqa: BLE001  # without input the conversation never ends
+            self._conversation.break_down(f"the recording cannot be played: {error}")
 
     async def _feed(self) -> None:
         for chunk in self._chunks():

@@ -5,11 +5,13 @@ sound and waits for nothing. History is written here and nowhere else: the user'
 are confirmed, the agent's as they were heard.
 """
 
+import asyncio
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
 
 from voiceagent.core.committer import Policy
+from voiceagent.core.errors import VoiceAgentError
 from voiceagent.core.events import Author, EndReason, Recorded, Turn
 from voiceagent.core.history import History, Message
 from voiceagent.core.reply import Reply
@@ -57,6 +59,9 @@ class Conversation:
         self.playout = playout
         self.changed = Bell()
         """Rings whenever anything here, or anything that is waited for, has changed."""
+        self.broken = asyncio.Event()
+        """Set when the conversation cannot go on."""
+        self.breakdown = ""
         self.steps = 0
         """Counts what has happened: it stands still when nothing moves any more."""
         self.user_has_floor = False
@@ -90,9 +95,18 @@ class Conversation:
         self.steps += 1
         if isinstance(happening, Recorded):
             self.history.feed(happening)
-        for listener in self._listeners:
-            listener(happening)
+        for listener in list(self._listeners):
+            try:
+                listener(happening)
+            except VoiceAgentError as error:  # a trace on a full disk, say
+                self._listeners.remove(listener)
+                self.break_down(str(error))
         self.changed.ring()
+
+    def break_down(self, line: str) -> None:
+        """The conversation cannot go on; ``line`` says why, for a person. The first one counts."""
+        self.breakdown = self.breakdown or line
+        self.broken.set()
 
     def trouble(self, line: str) -> None:
         """Something failed and was dealt with."""

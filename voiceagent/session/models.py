@@ -77,31 +77,15 @@ def load_models(
         VoiceAgentError: a file is missing, damaged, or no such model; the message says what to do.
     """
     from voiceagent.decoding.engine import Engine
-    from voiceagent.speech.piper import PiperSynthesizer
-    from voiceagent.speech.recognizer import WhisperRecognizer
-    from voiceagent.speech.turns import EndOfTurn, Vad
 
-    files = preset.files
-    on_step("end-of-turn model", 1, 4)
-    end_of_turn = EndOfTurn(store.path(files["turn"][0]), threads=shares.turn)
-    vad_path = store.path(files["vad"][0])
-    end_of_turn.warm_up()
-    on_step("recognizer", 2, 4)
-    recognizer = WhisperRecognizer(store.folder(files["recognizer"]), threads=shares.recognizer)
-    recognizer.warm_up()
+    ears = _load_ears(preset, store, shares=shares, on_step=on_step)
     on_step("voice", 3, 4)
-    onnx, settings = _voice(store, files["voice"])
-    synthesizer = PiperSynthesizer(
-        onnx, settings, config.voice, language=config.persona.language, threads=shares.synthesizer
-    )
-    synthesizer.warm_up()
+    synthesizer = _load_voice(config, preset, store, shares=shares)
     on_step("language models", 4, 4)
     with Engine.load(config.decoding, preset=preset, store=store) as engine:
         engine.warm_up()
         yield Models(
-            vad=lambda: Vad(vad_path),
-            end_of_turn=end_of_turn,
-            recognizer=recognizer,
+            **ears,
             source=EngineSource(engine),
             synthesizer=synthesizer,
             count_tokens=engine.count_tokens,
@@ -109,6 +93,38 @@ def load_models(
         )
 
 
-def _voice(store: "Store", files: Any) -> Any:
-    paths = {file.name.endswith(".onnx"): store.path(file) for file in files}
-    return paths[True], paths[False]
+def _load_ears(
+    preset: "Preset", store: "Store", *, shares: Shares, on_step: OnStep
+) -> dict[str, Any]:
+    """VAD, end-of-turn model and recognizer, warmed up, by their names in ``Models``."""
+    from voiceagent.speech.recognizer import WhisperRecognizer
+    from voiceagent.speech.turns import EndOfTurn, Vad
+
+    on_step("end-of-turn model", 1, 4)
+    end_of_turn = EndOfTurn(store.path(preset.files["turn"][0]), threads=shares.turn)
+    vad_path = store.path(preset.files["vad"][0])
+    end_of_turn.warm_up()
+    on_step("recognizer", 2, 4)
+    folder = store.folder(preset.files["recognizer"])
+    recognizer = WhisperRecognizer(folder, threads=shares.recognizer)
+    recognizer.warm_up()
+    return {
+        "vad": lambda: Vad(vad_path),
+        "end_of_turn": end_of_turn,
+        "recognizer": recognizer,
+    }
+
+
+def _load_voice(config: Config, preset: "Preset", store: "Store", *, shares: Shares) -> Synthesizer:
+    from voiceagent.speech.piper import PiperSynthesizer
+
+    paths = {file.name.endswith(".onnx"): store.path(file) for file in preset.files["voice"]}
+    synthesizer = PiperSynthesizer(
+        paths[True],
+        paths[False],
+        config.voice,
+        language=config.persona.language,
+        threads=shares.synthesizer,
+    )
+    synthesizer.warm_up()
+    return synthesizer

@@ -86,11 +86,6 @@ class OpenReply:
         self._reply.apply(event, now_s=self._clock.now_s(), buffered_ms=buffered_ms)
         return self._advance()
 
-    def poll(self, *, buffered_ms: float) -> list[Commit]:
-        """Commits that are due only because little sound is left to play."""
-        self._reply.poll(now_s=self._clock.now_s(), buffered_ms=buffered_ms)
-        return self._advance()
-
     def take_written(self) -> list[Commit]:
         """The commits of a scripted reply, whose text was there from the start."""
         return self._advance()

@@ -123,11 +123,14 @@ class ReleaseGate(FrameProcessor):
 
     async def _pump(self) -> None:
         """Moves what waits on to the ear, a chunk at a time, and hears how far it was heard."""
-        while True:
-            self._conversation.listen()
-            moved = await self._move()
-            if not moved:
-                await self._rest()
+        try:
+            while True:
+                self._conversation.listen()
+                moved = await self._move()
+                if not moved:
+                    await self._rest()
+        except Exception as error:  # noqa: BLE001  # without the pump nobody hears anything more
+            self._conversation.break_down(f"the playout failed: {error}")
 
     async def _rest(self) -> None:
         """Until something changes; while sound is in flight, until the ear has heard more."""

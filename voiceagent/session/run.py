@@ -2,10 +2,10 @@
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from pipecat.frames.frames import EndFrame
+from pipecat.frames.frames import EndFrame, ErrorFrame
 from pipecat.pipeline.worker import PipelineWorker
 from pipecat.workers.runner import WorkerRunner
 
@@ -37,6 +37,7 @@ async def converse(
     if greeting:
         conversation.owe()
         await worker.queue_frame(SayFrame(text=greeting))
+    worker.add_event_handler("on_pipeline_error", _report_to(conversation))
     runner = WorkerRunner(handle_sigint=False)
     await runner.add_workers(worker)
     running = asyncio.create_task(runner.run(), name="conversation")
@@ -45,12 +46,15 @@ async def converse(
         asyncio.create_task(ended.wait(), name="input ended"),
         asyncio.create_task(stopped.wait(), name="stopped"),
         asyncio.create_task(_watch(conversation, after_s=patience.stalled_s), name="watchdog"),
+        asyncio.create_task(conversation.broken.wait(), name="broken"),
     ]
     try:
         done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        if conversation.breakdown:
+            raise VoiceAgentError(conversation.breakdown)
         if running in done:
             await running
-            raise VoiceAgentError("the pipeline ended by itself; see the lines above")
+            raise VoiceAgentError("the pipeline ended by itself: start again with --trace")
         if waits[3] in done:
             await waits[3]
         conversation.listen()
@@ -60,6 +64,15 @@ async def converse(
         await asyncio.wait([running], timeout=patience.end_s)
     finally:
         await _finish(runner, running, waits, patience=patience)
+
+
+def _report_to(conversation: Conversation) -> Callable[[Any, ErrorFrame], Awaitable[None]]:
+    """What a processor could not deal with is a trouble of the conversation's."""
+
+    async def report(worker: Any, frame: ErrorFrame) -> None:
+        conversation.trouble(frame.error)
+
+    return report
 
 
 async def _finish(
