@@ -10,6 +10,7 @@ right.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable
 
 from voiceagent.core import structure
@@ -18,6 +19,7 @@ from voiceagent.core.languages import Language, language
 from voiceagent.core.scan import characters as ch
 from voiceagent.core.scan import clauses, lines, stops, thai
 from voiceagent.core.scan.blocks import Progress
+from voiceagent.core.scan.spans import LONGEST_SPAN
 from voiceagent.core.scan.state import LONGEST_EMPHASIS, LOOKBACK, Boundary, Decision, Scan
 
 __all__ = ["Boundary", "Decision", "Scanner"]
@@ -108,15 +110,24 @@ class Scanner:
             begin = scan.base + scan.emphasis_from
             if begin < position < begin + LONGEST_EMPHASIS:
                 return True
-        return any(begin < position < end for begin, end in scan.together)
+        spans = scan.together
+        index = bisect_left(spans, (position, 0)) - 1
+        while index >= 0 and position - spans[index][0] <= LONGEST_SPAN:
+            if spans[index][1] > position:
+                return True
+            index -= 1
+        return False
 
-    def peek(self, to: int) -> str:
-        """The text from the last position taken up to ``to``."""
+    def peek(self, to: int, *, begin: int | None = None) -> str:
+        """The text from ``begin`` (by default the last position taken) up to ``to``."""
         scan = self.scan
-        stored = "".join(self._store)
+        begin = self._taken if begin is None else begin
+        if begin >= scan.base:
+            return scan.text[begin - scan.base : to - scan.base]
+        stored = "".join(self._store)[begin - self._taken :]
         if to < scan.base:
-            return stored[: to - self._taken]
-        return stored + scan.text[max(0, self._taken - scan.base) : to - scan.base]
+            return stored[: to - begin]
+        return stored + scan.text[: to - scan.base]
 
     def take(self, to: int) -> str:
         """The same, and ``to`` becomes the last position taken."""
@@ -125,8 +136,11 @@ class Scanner:
         text = self.peek(to)
         self._store.clear()
         self._taken = to
-        if self.scan.together:
-            self.scan.together = [span for span in self.scan.together if span[1] > to]
+        spans = self.scan.together
+        past = 0
+        while past < len(spans) and spans[past][1] <= to:
+            past += 1
+        del spans[:past]
         return text
 
     def _take_stored(self, to: int) -> str:

@@ -13,8 +13,9 @@ from voiceagent.core.boundary import Boundary, Decision, Scanner
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.core.kinds import Kind
 from voiceagent.core.policy import Policy
-from voiceagent.core.scan.characters import WEIGHT_OF_WIDE, weight
+from voiceagent.core.scan.characters import WEIGHT_OF_WIDE, index_of_weight, weight
 from voiceagent.core.scan.fallback import break_point
+from voiceagent.core.scan.state import LONGEST_RUN
 
 __all__ = ["Commit", "Committer", "CommitterError", "Decision", "Kind", "Policy"]
 
@@ -88,7 +89,7 @@ class Committer:
         self._low_ms = self._policy.clause_below_buffered_ms
         self._ran_low = False  # whether sound ran low when commits were last drained
         self._look_again_at = 0  # before this position the segment at hand cannot be too long
-        self._limits = 1  # how many times the limit the segment at hand may grow
+        self._searched_to = 0  # before this position no cut for length was found
 
     # Input
 
@@ -147,7 +148,10 @@ class Committer:
             if self._wants(boundary):
                 del self._waiting[: index + 1]
                 return boundary
-        return self._overlong_cut(self._scanner.settled)
+        settled = self._scanner.settled
+        tail = self._scanner.peek(settled, begin=max(self._start, settled - LONGEST_RUN))
+        blanks = len(tail) - len(tail.rstrip())
+        return self._overlong_cut(settled - blanks) if blanks < len(tail) else None
 
     def _wants(self, boundary: Boundary) -> bool:
         if boundary.hard:
@@ -175,44 +179,49 @@ class Committer:
     # Segments that grow too long
 
     def _overlong_cut(self, to: int) -> Boundary | None:
-        """A cut inside the text before ``to``, if that is longer than the policy allows."""
+        """A cut inside the text before ``to``, if that is longer than the policy allows.
+
+        The segment is searched one stretch of the limit's length after the other, each once.
+        """
         limit = self._policy.limit if self._spoke else self._policy.first_limit
         if limit is None:
             self._look_again_at = sys.maxsize
             return None
         if to < self._look_again_at:
             return None
-        with_blanks = self._scanner.peek(to)
-        text = with_blanks.rstrip()  # blanks at the end belong to the next segment
-        length = weight(text)
-        while length > limit * self._limits:
-            if (cut := self._cut_within(text, limit)) is not None:
+        while True:
+            begin = max(self._start, self._searched_to)
+            with_blanks = self._scanner.peek(to, begin=begin)
+            text = with_blanks.rstrip()  # blanks at the end belong to the next segment
+            if weight(text) <= limit:
+                break
+            if (cut := self._cut_within(text, begin, limit)) is not None:
                 return cut
-            self._limits += 1
+            self._searched_to = begin + index_of_weight(text, limit)
         # It cannot grow too long before so many more characters have come.
-        room = limit * self._limits - weight(with_blanks)
-        self._look_again_at = to + max(0, room) // WEIGHT_OF_WIDE + 1
+        self._look_again_at = to + max(0, limit - weight(with_blanks)) // WEIGHT_OF_WIDE + 1
         return None
 
-    def _cut_within(self, text: str, limit: int) -> Boundary | None:
-        most = limit * self._limits
+    def _cut_within(self, text: str, begin: int, limit: int) -> Boundary | None:
+        """The last clause, or else the best blank, of the stretch that ``text`` begins with."""
+        first = begin == self._start
+        least = self._policy.clause_min if first else 1
+        most = begin + index_of_weight(text, limit)
         for boundary in reversed(self._waiting):
-            clause = text[: max(0, boundary.position - self._start)]
-            usable = boundary.kind is Kind.CLAUSE and not boundary.inner
-            if usable and self._policy.clause_min <= weight(clause) <= most:
+            usable = boundary.kind is Kind.CLAUSE and begin < boundary.position <= most
+            if usable and weight(text[: boundary.position - begin]) >= least:
                 return boundary
-        scanner, start = self._scanner, self._start
+        scanner = self._scanner
         at = break_point(
-            text,
-            most=most,
-            least=most - limit + self._policy.clause_min,
-            relaxed=self._limits > 1,
+            text[: most - begin + 1],
+            least=least,
+            relaxed=not first,
             language=scanner.language,
-            keeps_together=lambda index: scanner.keeps_together(start + index),
+            keeps_together=lambda index: scanner.keeps_together(begin + index),
         )
         if at is None:
             return None
-        return Boundary(start + at, Kind.CLAUSE, "the segment grew long without a mark")
+        return Boundary(begin + at, Kind.CLAUSE, "the segment grew long without a mark")
 
     # Making commits
 
@@ -235,6 +244,5 @@ class Committer:
         )
         self._segment += 1
         self._spoke = self._spoke or not silent
-        self._limits = 1
         self._look_again_at = 0
         return commit

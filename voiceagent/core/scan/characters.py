@@ -64,3 +64,17 @@ def weight(text: str) -> int:
     if text.isascii():
         return len(text)
     return len(text) + (WEIGHT_OF_WIDE - 1) * len(WIDE.findall(text))
+
+
+def index_of_weight(text: str, most: int) -> int:
+    """How many characters from the beginning of the text weigh at most ``most``."""
+    if text.isascii():
+        return min(len(text), most)
+    low, high = 0, min(len(text), most)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if weight(text[:middle]) <= most:
+            low = middle
+        else:
+            high = middle - 1
+    return low

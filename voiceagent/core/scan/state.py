@@ -5,6 +5,7 @@ of this state and the index of the mark. It returns True when it moved ``at`` on
 what follows the mark must be known first; it is then called again with more text.
 """
 
+from bisect import insort
 from dataclasses import dataclass, field
 
 from voiceagent.core.kinds import Kind
@@ -99,7 +100,7 @@ class Scan:
     """How many straight quotation marks this paragraph has before ``quotes_to``."""
     quotes_to: int = 0
     together: list[tuple[int, int]] = field(default_factory=list)
-    """Positions (of the text) of the spans that no cut may enter."""
+    """Positions (of the text) of the spans that no cut may enter, by where they begin."""
 
     block: Block | None = None
     block_from: int = 0
@@ -225,7 +226,7 @@ class Scan:
 
     def keep_together(self, begin: int, end: int) -> None:
         """No cut may enter the span from ``begin`` to ``end``."""
-        self.together.append((self.base + begin, self.base + end))
+        insort(self.together, (self.base + begin, self.base + end))
 
     def open_block(self, block: Block, begin: int, end: int) -> bool:
         """A block begins at ``begin``; its opening mark ends at ``end``."""
