@@ -60,9 +60,31 @@ SLAVIC: dict[str, dict[str, str]] = {
             """,
     },
     "cs": {
-        "never": "p pí prof dr ing mgr sv např tzv tj resp ul nám MUDr JUDr PhDr",
+        "never": """
+            p pí prof doc dr ing mgr bc sv např tzv tzn tj resp ul nám č čl odst písm odd str obr
+            tab kap hl zb mj popř příp MUDr JUDr PhDr RNDr
+            """,
+        "maybe": "atd apod aj r s hod min mil mld tis Kč",
+        "numbered": "č čl odst písm str obr tab kap § tel",
+        "openers": """
+            Já Ty On Ona Ono My Vy Oni To Ten Ta Ti Tam Tady Co Kdo Kde Kdy Proč Jak Jaký Jestli
+            Když Protože Ale A I Nebo Tak Pak Potom Také Po Před Při S Z Bez Od Do Pro V Na Nad Pod
+            Teď Dnes Zítra Včera Ano Ne Prosím Děkuji Je Jsou Byl Byla Bylo Všichni Každý Nikdo Nic
+            Jeho Její Můj
+            """,
     },
     "sk": {
-        "never": "p prof dr ing mgr sv napr tzv tj resp ul nám MUDr JUDr PhDr",
+        "never": """
+            p prof doc dr ing mgr bc sv napr tzv tzn tj resp ul nám č čl ods písm odd str obr tab
+            kap hl zb spol príp MUDr JUDr PhDr RNDr
+            """,
+        "maybe": "atď apod a.s s.r.o r s hod min mil mld tis",
+        "numbered": "č čl ods písm str obr tab kap § tel",
+        "openers": """
+            Ja Ty On Ona Ono My Vy Oni To Ten Tá Tí Tam Tu Čo Kto Kde Kedy Prečo Ako Aký Ak Keď
+            Pretože Ale A I Alebo Tak Potom Tiež Po Pred Pri S Z Bez Od Do Pre V Na Nad Pod Teraz
+            Dnes Zajtra Včera Áno Nie Prosím Ďakujem Je Sú Bol Bola Bolo Všetci Každý Nikto Nič
+            Jeho Jej Môj
+            """,
     },
 }

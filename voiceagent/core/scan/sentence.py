@@ -209,6 +209,8 @@ def _listed_form(word: str, listed: frozenset[str]) -> str:
     lower = word.lower()
     if lower in listed:
         return lower
+    if lower.endswith("str") and "str" in listed:
+        return "str"  # German streets: "Hauptstr. 5"
     if "-" in word:
         return _listed_form(word.rpartition("-")[2], listed)
     return ""

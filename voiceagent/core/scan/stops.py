@@ -15,6 +15,10 @@ _NO_PARTICLE = (
 )
 _PARTICLE = re.compile(f"(?!{_NO_PARTICLE})(?:[とってのがはをにもでやだかへ]|など|から|まで|より)")
 _LONGEST_NO_PARTICLE = 5
+_PRONOUNS = tuple("他她它我你")
+_SAYS = re.compile("[他她它我你][们們]?[说說问問道喊答叫]")
+_LONGEST_TAG = 3
+"""“你好！”他说。: a Chinese quotation and who says it."""
 
 
 def stop(scan: Scan, at: int) -> bool:
@@ -71,6 +75,11 @@ def _hard_stop(scan: Scan, at: int, run_end: int) -> bool:
         if len(rest) < _LONGEST_NO_PARTICLE and not scan.ended:
             return False
         return scan.carry_on(at, end, "a particle carries the sentence on")
+    if end > run_end and rest[:1] in _PRONOUNS:
+        if len(rest) < _LONGEST_TAG and not scan.ended:
+            return False
+        if _SAYS.match(rest):
+            return scan.carry_on(at, end, "who says it carries the sentence on")
     return scan.cut_sentence(at, end, "a stop that needs no blank")
 
 
