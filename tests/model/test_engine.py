@@ -361,6 +361,16 @@ def test_an_error_ends_one_reply_and_harms_no_other(
     assert [start(engine, "abcabc", window=3).wait().tokens for _ in range(3)] == [expected] * 3
 
 
+def test_a_drafter_that_broke_is_made_anew(open_engine: Callable[..., Engine]) -> None:
+    """Nobody knows what state it is in: the next reply gets a new one."""
+    engine = open_engine(slots=1, drafters={"broken": broken(2)})
+    never_ends = Sampling(logit_bias={EOS: -100.0})
+    for _ in range(3):
+        bad = start(engine, "abc", drafter="broken", window=2, sampling=never_ends)
+        told = bad.wait(fails=True)
+        assert sum(bool(each.drafted) for each in told.rounds) == 2
+
+
 def test_a_reply_that_cannot_begin_ends_in_an_error(open_engine: Callable[..., Engine]) -> None:
     """A drafter that cannot be made: one Finish, and the slot is free again."""
 
