@@ -7,6 +7,7 @@ import pytest
 from talk_doubles import (
     CHAR_S,
     RATE_HZ,
+    ScriptedRecognizer,
     ScriptedSource,
     models,
     recording,
@@ -79,6 +80,20 @@ async def test_two_questions_are_two_turns(talk: Talk) -> None:
         (Role.ASSISTANT, "The first answer."),
         (Role.USER, "Second?"),
     ]
+
+
+async def test_the_next_question_waits_for_a_slow_recognizer(tmp_path: Path) -> None:
+    """In real time on a busy machine, words do not run into a turn that is still being decided."""
+    recognizer = ScriptedRecognizer(["First?", "Second?"], hangs_s=0.8)
+    held = await hold(
+        recording(("voice", 0.8), ("pause", 0.6), ("voice", 0.8)),
+        models(hears=[], recognizer=recognizer, replies=["One.", "Two."]),
+        QUIET,
+        manner=Manner(),
+    )
+    turns = held.minutes.summary()["turns"]
+    assert [turn["user_text"] for turn in turns] == ["First?", "Second?"]
+    assert len(held.gaps_ms()) == 2
 
 
 async def test_a_pause_in_a_sentence_is_no_end(talk: Talk) -> None:

@@ -25,6 +25,9 @@ from voiceagent.sound.resample import resample
 from voiceagent.speech.turns import RATE_HZ
 
 CHUNK_SAMPLES = RATE_HZ * CHUNK_MS // 1000
+LOOK_AHEAD_SAMPLES = 4 * CHUNK_SAMPLES
+LOUD = 0.1
+"""Of the recording's peak: 20 dB below it is no pause any more."""
 TAIL_S = 0.7
 """Silence after the recording before its end can be the conversation's: the VAD needs 0.2 s of it
 to notice that the user has stopped, smart-turn a moment to judge it."""
@@ -51,6 +54,7 @@ class FileMouth(BaseInputTransport):
         self.ended = asyncio.Event()
         """Set once the recording is over and nothing more will follow from it."""
         self._recording = to_int16(resample(sound.pcm, from_hz=sound.rate_hz, to_hz=RATE_HZ))
+        self._peak = int(np.abs(self._recording.astype(np.int32)).max(initial=1))
         self._conversation = conversation
         self._pacing = pacing
         self._waits = waits
@@ -110,7 +114,7 @@ class FileMouth(BaseInputTransport):
         silence = np.zeros(CHUNK_SAMPLES, dtype=np.int16)
         silent_chunks = 0
         while True:
-            if self._waits and self._conversation.agent_has_floor:
+            if self._waits and self._must_wait():
                 yield silence
             elif self._at < len(self._recording):
                 piece = self._recording[self._at : self._at + CHUNK_SAMPLES]
@@ -121,6 +125,20 @@ class FileMouth(BaseInputTransport):
                 yield silence
             else:
                 return
+
+    def _must_wait(self) -> bool:
+        """While the agent has the floor, or may have it any moment and the user would speak next.
+
+        A pause goes on as recorded while it is being judged; only where a busy machine is still at
+        it when the next words are due do they wait for the verdict.
+        """
+        if self._conversation.agent_has_floor:
+            return True
+        ahead = self._recording[self._at : self._at + LOOK_AHEAD_SAMPLES]
+        return bool(self._conversation.thinking) and len(ahead) > 0 and self._is_loud(ahead)
+
+    def _is_loud(self, pcm: Int16) -> bool:
+        return int(np.abs(pcm.astype(np.int32)).max()) > LOUD * self._peak
 
     def _is_settled(self) -> bool:
         conversation = self._conversation
