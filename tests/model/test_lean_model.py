@@ -1,5 +1,7 @@
 """The lean decoders against transformers, against each other, and against themselves."""
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -312,6 +314,12 @@ def test_without_a_compiler_the_model_still_runs(
     assert isinstance(model, DenseModel)
     assert "no C++ compiler" in caplog.text
     assert model.forward(TOKENS[:3], model.new_cache(8)).shape == (3, VOCABULARY)
+
+
+def test_the_lean_decoder_does_not_wait_for_transformers() -> None:
+    """Loading a GGUF model imports no modelling library: it takes longer than the model."""
+    code = "import sys, voiceagent.decoding.loading; sys.exit('transformers' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_packed_weights_are_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ second one would be a second pool of threads that spins against the first.
 
 import ctypes
 import hashlib
+import logging
 import os
 import platform
 import shutil
@@ -18,6 +19,8 @@ import torch
 
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.weights.store import Store
+
+logger = logging.getLogger(__name__)
 
 FORMAT_VERSION = 1
 _HERE = Path(__file__).parent
@@ -45,6 +48,7 @@ def built(store: Store, *, extra_flags: tuple[str, ...] = ()) -> Path:
     machine = _digest(_cpu().encode(), torch.__version__.encode(), str(_openmp()).encode())
 
     def build(target: Path) -> None:
+        logger.info("building the CPU kernels, once for this machine (about ten seconds)")
         _compile(compiler, flags, target)
 
     return store.derived("kernels.so", of=[key, machine], version=FORMAT_VERSION, build=build)

@@ -49,6 +49,7 @@ def load_lean(store: Store, file: File, *, kernels: Kernels, threads: int) -> Le
     """The packed model on ``kernels``; packed at the first use (seconds), mapped afterwards."""
 
     def build(folder: Path) -> None:
+        logger.info("packing %s, once (some seconds)", file.name)
         pack(store.path(file), folder, kernels=kernels, threads=threads)
 
     folder = store.derived("packed", of=[store.digest(file)], version=FORMAT_VERSION, build=build)

@@ -1,19 +1,29 @@
-"""Any causal model of the transformers library behind the same protocol."""
+"""Any causal model of the transformers library behind the same protocol.
+
+The library takes seconds to import, so only those wait for it who have such a model.
+"""
+
+from __future__ import annotations
 
 import inspect
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
-from transformers import DynamicCache, PreTrainedModel
 
 from voiceagent.decoding.kv_cache import KVCache
 from voiceagent.decoding.model.dense import check_capacity, check_tokens
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 
 class TransformersCache(KVCache):
     """transformers' own growing cache; stale rows are cropped before the next pass."""
 
     def __init__(self, capacity: int, model: PreTrainedModel) -> None:
+        from transformers import DynamicCache
+
         super().__init__(capacity)
         self.inner = DynamicCache(config=model.config)
 
