@@ -5,14 +5,16 @@ GERMANIC: dict[str, dict[str, str]] = {
         "never": """
             Hr Hrn Fr Frl Dr Prof Dipl Ing Mag St Hl hl Sr z B b d h u a o ä bzw ca vgl inkl exkl
             evtl ggf sog sogen insb insbes bspw Bsp usf geb gest verh gen ehem z.B d.h u.a o.ä z.T
-            i.d.R u.U n.Chr v.Chr zzgl abzgl lfd einschl ausschl betr bez jew mind
-            bsplw dgl Bez Abt Hrsg hrsg Ew Exz Kgl zit rd
+            i.d.R u.U n.Chr v.Chr zzgl abzgl lfd einschl ausschl betr bez jew mind bsplw dgl Bez
+            Abt Hrsg hrsg Ew Exz Kgl zit rd
             """,
         "maybe": """
             usw etc Str str Jh Jhd Jhdt Std std Mio Mrd Tsd Chr Fa Ges GmbH Jan Feb Mär Apr Jun Jul
             Aug Sep Sept Okt Nov Dez Mo Di Mi Do So
             """,
-        "numbered": "str Str max min Nr nr Art Abs Kap Bd Aufl S Tel Abb Tab Pkt Ziff Anm Az Hs Nrn",
+        "numbered": """
+            str Str max min Nr nr Art Abs Kap Bd Aufl S Tel Abb Tab Pkt Ziff Anm Az Hs Nrn
+            """,
         "openers": """
             Ich Du Er Sie Es Wir Ihr Der Die Das Den Dem Des Ein Eine Einen Einem Einer Dieser
             Diese Dieses Diesen Diesem Jener Jene Mein Meine Dein Deine Sein Seine Ihre Ihren Unser
