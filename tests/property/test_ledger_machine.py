@@ -169,16 +169,26 @@ class Conversation(RuleBasedStateMachine):
             model.finished = True
 
     @precondition(lambda self: not (self.model.over or self.model.finished))
-    @rule(text=WORDS, silent=st.booleans(), sounding=st.sampled_from([True, True, False]))
-    def race_ahead(self, text: str, silent: bool, sounding: bool) -> None:
+    @rule(text=WORDS, silent=st.booleans(), far=st.integers(0, 3))
+    def race_ahead(self, text: str, silent: bool, far: int) -> None:
         """A whole segment at once, or single steps would seldom come as far as the ear."""
         self.draft(text)
         self.verify(1.0, 0)
         if self.model.committed < self.model.verified:
             self.commit(1.0, 0, silent=silent)
         self.synthesize(1.0, 0)
-        if sounding and not (self.model.eager or self.model.paused):
+        if far > 0 and not (self.model.eager or self.model.paused):
             self.release(1.0, 0)
+            if far > 1:
+                self.playout_report(1.0, 0)
+
+    @precondition(lambda self: self.patience < 0 and not (self.model.over or self.model.finished))
+    @rule(text=WORDS, far=st.integers(0, 3))
+    def last_words(self, text: str, far: int) -> None:
+        """The source comes to its end, and whoever is hasty calls that the end of the reply."""
+        self.race_ahead(text, False, far)
+        self.finish(EndReason.STOP)
+        self.end(EndReason.STOP)
 
     # The turn -----------------------------------------------------------------------------------
 
