@@ -151,29 +151,46 @@ def test_no_file_holds(what: str, pattern: re.Pattern[str]) -> None:
     assert found == set(), what
 
 
-DISTRIBUTIONS = {"faster_whisper": "faster-whisper", "pipecat": "pipecat-ai", "piper": "piper-tts"}
+DISTRIBUTIONS = {
+    "faster_whisper": "faster-whisper",
+    "importlinter": "import-linter",
+    "pipecat": "pipecat-ai",
+    "piper": "piper-tts",
+}
 """Imported names that differ from the name of their package."""
+
+
+def declared(*extras: str) -> set[str]:
+    """Names of the packages that the project declares, and of those of some extras."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    optional = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *(each for extra in extras for each in optional[extra])]
+    return {re.split(r"[^\w-]", each)[0] for each in wanted}
+
+
+def outside(paths: list[Path]) -> set[str]:
+    """Names of the packages that files import, other than the standard library and ours."""
+    names = {name.split(".")[0] for path in paths for name in imported(path)}
+    helpers = {path.stem for path in (ROOT / "tests" / "support").glob("*.py")}
+    foreign = names - sys.stdlib_module_names - helpers - {"voiceagent", ""}
+    return {DISTRIBUTIONS.get(name, name) for name in foreign}
 
 
 def test_what_is_imported_is_declared() -> None:
     """The package declares each outside package that it imports, and none that it does not."""
-    imports = {name.split(".")[0] for path in SOURCES for name in imported(path)}
-    outside = {
-        DISTRIBUTIONS.get(name, name)
-        for name in imports - sys.stdlib_module_names - {"voiceagent", ""}
-    }
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = {re.split(r"[^\w-]", each)[0] for each in project["dependencies"]}
-    assert outside == declared
+    assert outside(SOURCES) == declared()
+
+
+def test_what_tests_import_is_declared() -> None:
+    """The tests import nothing that the development extra does not bring."""
+    assert outside(sorted((ROOT / "tests").rglob("*.py"))) <= declared("dev")
 
 
 def test_what_is_declared_is_pinned() -> None:
     """Every dependency has one exact version in the lock files, and torch is the one we name."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
     locks = [ROOT / "requirements.lock", ROOT / "requirements-dev.lock"]
     lines = [line for lock in locks for line in lock.read_text().splitlines()]
     pinned = dict(line.lower().split("==") for line in lines if not line.startswith("#"))
-    assert {re.split(r"[^\w-]", each)[0] for each in declared} <= set(pinned)
+    assert declared("dev") <= set(pinned)
     assert pinned["torch"] == "2.13.0"
     assert not [name for name in pinned if name.startswith("nvidia")]
