@@ -15,10 +15,10 @@ from pipecat.transports.base_input import BaseInputTransport
 from pipecat.transports.base_output import BaseOutputTransport
 from pipecat.transports.base_transport import BaseTransport, TransportParams
 
-from voiceagent.audio.timeline import EarTimeline
 from voiceagent.session.conversation import Conversation
 from voiceagent.session.pacing import Pacing
 from voiceagent.session.playout import CHUNK_MS
+from voiceagent.session.timeline import EarTimeline
 from voiceagent.sound.files import Sound
 from voiceagent.sound.pcm import Int16, to_int16
 from voiceagent.sound.resample import resample

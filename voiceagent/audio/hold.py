@@ -5,12 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-from pipecat.transports.base_transport import BaseTransport
 
 from voiceagent.audio.file import FileTransport
-from voiceagent.audio.timeline import EarTimeline
 from voiceagent.config import Config
-from voiceagent.core.history import History
+from voiceagent.session.assembly import converse_over, make_conversation
 from voiceagent.session.clock import VirtualClock, WallClock
 from voiceagent.session.conversation import Conversation
 from voiceagent.session.happenings import Listener
@@ -18,10 +16,7 @@ from voiceagent.session.minutes import Minutes
 from voiceagent.session.models import Models
 from voiceagent.session.pacing import AsFastAsPossible, RealTime
 from voiceagent.session.patience import Patience
-from voiceagent.session.pipeline import build_worker
-from voiceagent.session.playout import Playout
-from voiceagent.session.run import converse
-from voiceagent.session.tools import ToolGate
+from voiceagent.session.timeline import EarTimeline
 from voiceagent.sound.files import Sound
 from voiceagent.sound.onset import response_gaps
 from voiceagent.sound.pcm import Int16, to_float32, to_int16
@@ -68,21 +63,6 @@ class Held:
         return [1000 * gap for gap in response_gaps(mouth, ear, self.rate_hz)]
 
 
-def make_conversation(config: Config, models: Models, *, fast: bool) -> Conversation:
-    """A conversation as configured, with nothing said yet."""
-    decoding = config.decoding
-    return Conversation(
-        history=History(
-            system_prompt=config.persona.system_prompt + ToolGate(config.tools).prompt()
-        ),
-        clock=VirtualClock() if fast else WallClock(),
-        playout=Playout(rate_hz=models.synthesizer.rate_hz),
-        language=config.persona.language,
-        count_tokens=models.count_tokens,
-        budget_tokens=decoding.context_tokens - decoding.max_tokens,
-    )
-
-
 async def hold(
     sound: Sound,
     models: Models,
@@ -97,8 +77,9 @@ async def hold(
     Raises:
         VoiceAgentError: the pipeline could not run, or nothing moved any more.
     """
-    conversation = make_conversation(config, models, fast=manner.fast)
-    clock, timeline = conversation.clock, _timeline(conversation)
+    clock: VirtualClock | WallClock = VirtualClock() if manner.fast else WallClock()
+    conversation = make_conversation(config, models, clock=clock)
+    timeline = _timeline(conversation)
     transport = FileTransport(
         sound,
         conversation=conversation,
@@ -111,12 +92,13 @@ async def hold(
         waits=manner.waits,
     )
     stopped = stopped or asyncio.Event()
-    minutes = await _run(
+    minutes = await converse_over(
+        transport,
         conversation,
         models,
         config,
-        transport=transport,
-        manner=manner,
+        greets=manner.greets,
+        patience=manner.patience,
         listeners=listeners,
         ended=transport.mouth.ended,
         stopped=stopped,
@@ -141,16 +123,17 @@ async def hold_live(
     """
     from voiceagent.audio.sound_card import SoundCardError, SoundCardTransport
 
-    conversation = make_conversation(config, models, fast=False)
+    conversation = make_conversation(config, models, clock=WallClock())
     timeline = _timeline(conversation)
     transport = SoundCardTransport(conversation, timeline=timeline, devices=devices)
     try:
-        minutes = await _run(
+        minutes = await converse_over(
+            transport,
             conversation,
             models,
             config,
-            transport=transport,
-            manner=manner,
+            greets=manner.greets,
+            patience=manner.patience,
             listeners=listeners,
             ended=transport.mouth.lost,
             stopped=stopped,
@@ -160,40 +143,6 @@ async def hold_live(
     if transport.mouth.lost.is_set():
         raise SoundCardError("the sound card went away; voiceagent doctor lists what is there")
     return _held(conversation, minutes, transport.mouth.pcm(), timeline, stopped=stopped)
-
-
-async def _run(
-    conversation: Conversation,
-    models: Models,
-    config: Config,
-    *,
-    transport: BaseTransport,
-    manner: Manner,
-    listeners: Iterable[Listener],
-    ended: asyncio.Event,
-    stopped: asyncio.Event,
-) -> Minutes:
-    """One conversation over any transport."""
-    minutes = Minutes()
-    conversation.subscribe(minutes)
-    for listener in listeners:
-        conversation.subscribe(listener)
-    await converse(
-        conversation,
-        build_worker(
-            conversation,
-            models,
-            transport=transport,
-            language=config.persona.language,
-            patience=manner.patience,
-            tools=ToolGate(config.tools),
-        ),
-        greeting=config.persona.greeting if manner.greets else "",
-        patience=manner.patience,
-        ended=ended,
-        stopped=stopped,
-    )
-    return minutes
 
 
 def _timeline(conversation: Conversation) -> EarTimeline:

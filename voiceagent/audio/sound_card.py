@@ -22,10 +22,10 @@ from pipecat.transports.base_output import BaseOutputTransport
 from pipecat.transports.base_transport import BaseTransport, TransportParams
 
 from voiceagent.audio.ring import Ring
-from voiceagent.audio.timeline import EarTimeline
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.session.conversation import Conversation
 from voiceagent.session.playout import CHUNK_MS
+from voiceagent.session.timeline import EarTimeline
 from voiceagent.sound.pcm import Int16, to_float32, to_int16
 from voiceagent.sound.resample import Resampler
 from voiceagent.speech.turns import RATE_HZ

@@ -17,8 +17,10 @@ from voiceagent.gateway.requests import ReplyRequest
 
 POLICIES = {
     "chat": Policy.sentences,
-    "markdown": Policy.structured,
+    "markdown": Policy.markdown,
     "voice": Policy.voice,
+    "form": Policy.form,
+    "code": Policy.code,
 }
 
 

@@ -21,6 +21,8 @@ DEFAULT_PROTOCOL = {
     "chat": StreamProtocol.ACCEPT_THEN_FLUSH,
     "markdown": StreamProtocol.BOUNDARY_COMMIT,
     "voice": StreamProtocol.BOUNDARY_COMMIT,
+    "form": StreamProtocol.BOUNDARY_COMMIT,
+    "code": StreamProtocol.BOUNDARY_COMMIT,
 }
 """The protocol of a surface that does not name one; a chat that declares retraction is pushed."""
 

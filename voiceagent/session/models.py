@@ -43,11 +43,11 @@ class EngineSource:
     """The engine as a source of replies."""
 
     def __init__(self, engine: "Engine") -> None:
-        self._engine = engine
+        self.engine = engine
 
     def write(self, messages: tuple[Message, ...], *, on_event: Callable[[Any], None]) -> Writing:
         """Begins a reply with the configuration's parameters."""
-        return self._engine.submit(self._engine.request(messages), on_event=on_event)
+        return self.engine.submit(self.engine.request(messages), on_event=on_event)
 
 
 def choose_preset(config: Config) -> "Preset":

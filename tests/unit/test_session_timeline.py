@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from voiceagent.audio.timeline import BUFFER_S, EarTimeline
+from voiceagent.session.timeline import BUFFER_S, EarTimeline
 
 RATE_HZ = 1000
 

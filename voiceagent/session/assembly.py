@@ -1,0 +1,74 @@
+"""A conversation put together from its configuration and its models, over any transport."""
+
+import asyncio
+from collections.abc import Iterable
+
+from pipecat.transports.base_transport import BaseTransport
+
+from voiceagent.config import Config
+from voiceagent.core.history import History
+from voiceagent.session.clock import Clock
+from voiceagent.session.conversation import Conversation
+from voiceagent.session.happenings import Listener
+from voiceagent.session.minutes import Minutes
+from voiceagent.session.models import Models
+from voiceagent.session.patience import Patience
+from voiceagent.session.pipeline import build_worker
+from voiceagent.session.playout import Playout
+from voiceagent.session.run import converse
+from voiceagent.session.tools import ToolGate
+
+
+def make_conversation(config: Config, models: Models, *, clock: Clock) -> Conversation:
+    """A conversation as configured, with nothing said yet."""
+    decoding = config.decoding
+    return Conversation(
+        history=History(
+            system_prompt=config.persona.system_prompt + ToolGate(config.tools).prompt()
+        ),
+        clock=clock,
+        playout=Playout(rate_hz=models.synthesizer.rate_hz),
+        language=config.persona.language,
+        count_tokens=models.count_tokens,
+        budget_tokens=decoding.context_tokens - decoding.max_tokens,
+    )
+
+
+async def converse_over(
+    transport: BaseTransport,
+    conversation: Conversation,
+    models: Models,
+    config: Config,
+    *,
+    greets: bool,
+    patience: Patience,
+    listeners: Iterable[Listener],
+    ended: asyncio.Event,
+    stopped: asyncio.Event,
+) -> Minutes:
+    """Holds ``conversation`` over ``transport`` until ``ended`` or ``stopped``.
+
+    Raises:
+        VoiceAgentError: the pipeline could not run, or nothing moved any more.
+    """
+    minutes = Minutes()
+    conversation.subscribe(minutes)
+    for listener in listeners:
+        conversation.subscribe(listener)
+    worker = build_worker(
+        conversation,
+        models,
+        transport=transport,
+        language=config.persona.language,
+        patience=patience,
+        tools=ToolGate(config.tools),
+    )
+    await converse(
+        conversation,
+        worker,
+        greeting=config.persona.greeting if greets else "",
+        patience=patience,
+        ended=ended,
+        stopped=stopped,
+    )
+    return minutes
