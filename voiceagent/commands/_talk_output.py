@@ -165,12 +165,13 @@ def _closing_line(summary: dict[str, Any]) -> str:
 def _write_report(path: Path, held: "Held", summary: dict[str, Any]) -> None:
     from voiceagent.session.report import report
 
+    gaps = ", ".join(f"{gap:.0f} ms" for gap in summary["response_gaps_ms"])
     figures = {
         "turns": len(summary["turns"]),
-        "response gaps (ms, from sound)": summary["response_gaps_ms"] or "not measured",
+        "response gaps, from sound": gaps or "not measured",
         "drafted, accepted, rejected tokens": "{drafted}, {accepted}, {rejected}".format(**summary),
-        "churn of the display": summary["churn"],
-        "duration (s)": summary["duration_s"],
+        "churn of the display": "-" if summary["churn"] is None else f"{summary['churn']:.2f}",
+        "duration": f"{summary['duration_s']:.1f} s",
     }
     both = held.both()
     page = report(
@@ -179,6 +180,7 @@ def _write_report(path: Path, held: "Held", summary: dict[str, Any]) -> None:
         figures=figures,
         mouth=both[:, 0],
         ear=both[:, 1],
+        rate_hz=held.rate_hz,
     )
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
     try:
