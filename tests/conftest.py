@@ -1,8 +1,10 @@
 """Rules for every test: one tier each, no silent skips on CI, no network."""
 
+import logging
 import os
+import signal
 import socket
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     _guard_network()
+    _heed_interrupts()
     for tier in TIERS:
         config.addinivalue_line("markers", f"{tier}: lies in tests/{tier} (set by its folder)")
     config.addinivalue_line("markers", "long: soak, load and full sweeps; only with --long")
@@ -120,6 +123,20 @@ def _guard_network() -> None:
     socket.socket.connect = connect_here  # type: ignore[method-assign]  # for the whole run
 
 
+def _heed_interrupts() -> None:
+    """A shell starts background jobs deaf to Ctrl-C, and programs started by tests inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def _is_loopback(address: object) -> bool:
     host = address[0] if isinstance(address, tuple) else ""
     return host in ("localhost", "::1") or str(host).startswith("127.")
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_was() -> Iterator[None]:
+    """A command that a test runs in this process may quieten logging; the next test may not."""
+    disabled = logging.root.manager.disable
+    yield
+    logging.disable(disabled)
