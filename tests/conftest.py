@@ -18,6 +18,8 @@ TIERS = ("unit", "property", "model", "pipeline", "browser", "telephony")
 """In the order in which they run: quick ones first."""
 CORE_TIERS = ("unit", "property")
 """The tiers whose tests count towards the coverage of ``voiceagent.core``."""
+CASES = TESTS.parents[1] / "shared" / "cases"
+"""Texts of other projects with their right readings: judged against, never copied in here."""
 LEFT_OUT: pytest.StashKey[dict[str, int]] = pytest.StashKey()
 
 
@@ -32,6 +34,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{tier}: lies in tests/{tier} (set by its folder)")
     config.addinivalue_line("markers", "long: soak, load and full sweeps; only with --long")
     config.addinivalue_line("markers", "gpu: needs CUDA; named, not skipped, where there is none")
+    config.addinivalue_line(
+        "markers", "cases: reads public texts beside the checkout; named where they are not there"
+    )
     config.addinivalue_line("markers", "no_cover: not counted by pytest-cov")
 
 
@@ -58,6 +63,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: TIERS.index(tier_of(item.path)))
     _leave_out(config, items, mark="long", wanted=config.getoption("--long"))
     _leave_out(config, items, mark="gpu", wanted=_has_cuda(items))
+    _leave_out(config, items, mark="cases", wanted=CASES.is_dir())
 
 
 def _leave_out(config: pytest.Config, items: list[pytest.Item], *, mark: str, wanted: bool) -> None:
@@ -81,7 +87,11 @@ def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     left_out = config.stash.get(LEFT_OUT, {})
-    reasons = {"long": "they are long: scripts/test --long", "gpu": "this machine has no CUDA"}
+    reasons = {
+        "long": "they are long: scripts/test --long",
+        "gpu": "this machine has no CUDA",
+        "cases": f"there is no {CASES}",
+    }
     if left_out:
         terminalreporter.section("NOT RUN")
     for mark, count in left_out.items():

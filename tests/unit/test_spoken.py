@@ -231,10 +231,9 @@ def scored(text: str) -> str:
     return " ".join(word for word in words if word != "and")
 
 
+@pytest.mark.cases
 def test_the_share_of_public_cases_that_is_right() -> None:
     """At least 92 % of the public cases, case and punctuation ignored and "and" optional."""
-    if not CASES.exists():
-        pytest.skip(f"{CASES} is not here")
     cases = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
     right = [scored(spoken_form(c["written"]).text) == scored(c["spoken"]) for c in cases]
     assert sum(right) / len(right) >= 0.92
