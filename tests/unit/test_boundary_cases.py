@@ -1,4 +1,4 @@
-"""Running text and rules of other projects, streamed character by character: the promised shares."""
+"""Running text and rules of other projects, streamed character by character, as promised."""
 
 import json
 import subprocess
