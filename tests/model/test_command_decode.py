@@ -87,7 +87,7 @@ def test_without_json_the_figures_are_for_reading(capsys: pytest.CaptureFixture[
         (["--draft", "model"], "no drafter 'model' here"),
         (["--temperature", "-1"], "temperature must be >= 0"),
         (["-k", "-2"], "window must be >= 0"),
-        (["--trace", "/nonexistent/t.jsonl", "--max-tokens", "1"], "/nonexistent"),
+        (["--trace", "/nonexistent/t.jsonl"], "there is no folder /nonexistent; make it first"),
     ],
 )
 def test_what_cannot_be_done_gets_one_line(

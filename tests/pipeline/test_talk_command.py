@@ -79,6 +79,7 @@ def test_the_last_line_and_the_files(
     assert stat.S_IMODE(paths["trace"].stat().st_mode) == 0o600
     with paths["trace"].open(encoding="utf-8") as lines:
         assert audit(lines) == []
+    assert stat.S_IMODE(paths["report"].stat().st_mode) == 0o600
     page = paths["report"].read_text(encoding="utf-8")
     assert "How are you?" in page
     assert "http" not in page
@@ -148,6 +149,7 @@ def test_bad_input_is_one_clear_line(
     [
         (["--out", "/no/such/folder/x.wav"], "no folder"),
         (["--out", "/tmp"], "is a folder"),
+        (["--out", "/dev/null"], "a device or a pipe"),
         (["--out", "x.wav", "--record", "./x.wav"], "same name"),
         (["-k", "-1"], "0 or more"),
         (["--config", "/no/such.toml"], "cannot read"),
@@ -161,6 +163,21 @@ def test_wrong_options_are_one_clear_line(
     error = capsys.readouterr().err
     assert why in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["--out", "--record", "--trace", "--report"])
+@pytest.mark.parametrize("name", ["question.wav", "link.wav", "hard.wav", "sub/../question.wav"])
+def test_the_recording_is_never_an_output(
+    option: str, name: str, question: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By whatever name: refused before anything is done, and the recording stays as it was."""
+    folder, before = question.parent, question.read_bytes()
+    (folder / "sub").mkdir()
+    (folder / "link.wav").symlink_to(question)
+    (folder / "hard.wav").hardlink_to(question)
+    assert talk("--in", question, option, folder / name) == 1
+    assert "would be overwritten" in capsys.readouterr().err
+    assert question.read_bytes() == before
 
 
 def test_a_recording_or_the_microphone(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,6 @@
 """The replay command: shows a trace again, proves it, or says which line lies."""
 
+import errno
 import json
 import os
 import stat
@@ -139,6 +140,22 @@ def test_a_trace_is_not_overwritten_by_its_copy(
     """The words would be gone for good."""
     assert main(["replay", "--redact", str(trace), str(trace)]) == 1
     assert "is the trace itself" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_named_by_the_copy(
+    trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The line names the file that was asked for, and nothing half-written stays."""
+
+    def full(*paths: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.replace", full)
+    copy = tmp_path / "public.jsonl"
+    assert main(["replay", "--redact", str(copy), str(trace)]) == 1
+    wanted = f"voiceagent: cannot write {copy}: No space left on device\n"
+    assert capsys.readouterr().err == wanted
+    assert list(tmp_path.glob(".*")) == []
 
 
 def test_a_missing_trace_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,8 +4,6 @@ import argparse
 import contextlib
 import dataclasses
 import json
-import os
-import secrets
 import statistics
 import sys
 from collections.abc import Callable, Iterator
@@ -13,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voiceagent.commands import _destinations as destinations
 from voiceagent.config import Config
-from voiceagent.core.errors import VoiceAgentError
 from voiceagent.core.events import Recorded
 
 if TYPE_CHECKING:
@@ -31,18 +29,10 @@ def check_destinations(arguments: argparse.Namespace) -> None:
     """Refuses what cannot be written before anything is loaded.
 
     Raises:
-        VoiceAgentError: a folder is missing, or two outputs have one name.
+        VoiceAgentError: a folder is missing, or one file has two purposes.
     """
-    wanted = [getattr(arguments, name) for name in DESTINATIONS if getattr(arguments, name)]
-    for path in wanted:
-        if path.is_dir():
-            raise VoiceAgentError(f"{path} is a folder; name a file")
-        if not path.parent.is_dir():
-            raise VoiceAgentError(f"{path}: there is no folder {path.parent}; make it first")
-        if not os.access(path.parent, os.W_OK):
-            raise VoiceAgentError(f"{path}: the folder {path.parent} cannot be written to")
-    if len({path.resolve() for path in wanted}) < len(wanted):
-        raise VoiceAgentError("two outputs have the same name; give each its own")
+    wanted = (getattr(arguments, name) for name in DESTINATIONS)
+    destinations.check_destinations(wanted, read=(arguments.sound, arguments.config))
 
 
 @contextlib.contextmanager
@@ -182,11 +172,5 @@ def _write_report(path: Path, held: "Held", summary: dict[str, Any]) -> None:
         ear=both[:, 1],
         rate_hz=held.rate_hz,
     )
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
-    try:
+    with destinations.private_file(path) as partial:  # it holds what was said
         partial.write_text(page, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise VoiceAgentError(f"cannot write {path}: {error.strerror}") from error
-    finally:
-        partial.unlink(missing_ok=True)

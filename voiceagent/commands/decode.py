@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voiceagent.commands._destinations import check_destinations, private_file
 from voiceagent.config import Config, cache_directory, load_config
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Decodes one reply and shows how it came about."""
     config = load_config(arguments.config, flags=_flags(arguments))
+    check_destinations([arguments.trace], read=[arguments.config])
     prompt = sys.stdin.read() if arguments.prompt == "-" else arguments.prompt
     from voiceagent.decoding.completion import complete
     from voiceagent.decoding.engine import Engine
@@ -145,7 +146,6 @@ def _write_trace(
 ) -> None:
     """The rounds behind a header, readable by the owner alone, whole or not at all."""
     from voiceagent.core.trace import Header, RoundRecord, encode
-    from voiceagent.weights.atomic import beside
 
     used = [preset.files[role][0] for role in ("target", "draft") if role in preset.files]
     header = Header(
@@ -160,10 +160,5 @@ def _write_trace(
         at_s += each.times.total_s
         record = RoundRecord(reply="decode", epoch=1, at_s=at_s, fields=each.as_record())
         lines.append(encode(record))
-    partial = beside(path)
-    try:
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write("\n".join(lines) + "\n")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with private_file(path) as partial:
+        partial.write_text("\n".join(lines) + "\n", encoding="utf-8")

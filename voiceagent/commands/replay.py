@@ -2,14 +2,13 @@
 
 import argparse
 import json
-import os
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from voiceagent.commands._destinations import check_destinations, private_file
 from voiceagent.core.errors import VoiceAgentError
 
 if TYPE_CHECKING:
@@ -168,15 +167,9 @@ def _write_redacted(source: Path, target: Path) -> None:
     from voiceagent.core.redact import redact
     from voiceagent.core.trace import encode
 
+    check_destinations([target])
     if target.exists() and target.samefile(source):
         raise VoiceAgentError(f"{target} is the trace itself; name another file for the copy")
-    # mkstemp makes the file readable by its owner alone.
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            for _, record in _records(source):
-                out.write(encode(redact(record)) + "\n")
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink()
-        raise
+    with private_file(target) as partial, partial.open("w", encoding="utf-8") as out:
+        for _, record in _records(source):
+            out.write(encode(redact(record)) + "\n")

@@ -33,8 +33,9 @@ agent has the floor, so that every reply is heard to its end; with --no-wait it 
 during a reply interrupts it. --fast takes as long as the models take; the timing of its sound is
 that of an agent that needs no time to think.
 
-A trace holds what was said. It is written only when asked for, readable by you alone, and appears
-under its name once it is whole; --redact keeps its structure without the words.
+A trace and a report hold what was said. They are written only when asked for, readable by you
+alone, and appear under their names once they are whole; --redact keeps the structure of a trace
+without the words. The wav files are ordinary files, which others may be able to read.
 Ctrl-C with a recording leaves no file; with the microphone it ends the conversation.
 """
 
