@@ -16,16 +16,14 @@ from voiceagent.session.patience import Patience
 from voiceagent.session.pipeline import build_worker
 from voiceagent.session.playout import Playout
 from voiceagent.session.run import converse
-from voiceagent.session.tools import ToolGate
+from voiceagent.session.tools import ToolGate, system_prompt
 
 
 def make_conversation(config: Config, models: Models, *, clock: Clock) -> Conversation:
     """A conversation as configured, with nothing said yet."""
     decoding = config.decoding
     return Conversation(
-        history=History(
-            system_prompt=config.persona.system_prompt + ToolGate(config.tools).prompt()
-        ),
+        history=History(system_prompt=system_prompt(config)),
         clock=clock,
         playout=Playout(rate_hz=models.synthesizer.rate_hz),
         language=config.persona.language,

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from voiceagent.config import Config
-from voiceagent.core.history import Message
+from voiceagent.core.history import Message, Role
 from voiceagent.session.cores import Shares
 from voiceagent.session.llm import Source, Writing
+from voiceagent.session.tools import system_prompt
 from voiceagent.session.turns import EndOfTurnModel
 from voiceagent.speech.services import Recognizer
 from voiceagent.speech.synthesizer import Synthesizer
@@ -84,6 +85,8 @@ def load_models(
     on_step("language models", 4, 4)
     with Engine.load(config.decoding, preset=preset, store=store) as engine:
         engine.warm_up()
+        # Every conversation begins with these tokens: the first turn need not read them.
+        engine.prepare((Message(Role.SYSTEM, system_prompt(config)),)).wait()
         yield Models(
             **ears,
             source=EngineSource(engine),

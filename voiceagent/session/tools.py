@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from voiceagent.config import Tool
+from voiceagent.config import Config, Tool
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.core.history import Message, Role
 
@@ -45,6 +45,11 @@ class Call:
 
     tool: Tool
     arguments: Mapping[str, Any]
+
+
+def system_prompt(config: Config) -> str:
+    """Who the agent is and which tools it has: what every prompt begins with."""
+    return config.persona.system_prompt + ToolGate(config.tools).prompt()
 
 
 class ToolGate:
