@@ -32,14 +32,8 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit status."""
-    arguments_given = list(sys.argv[1:] if argv is None else argv)
-    parser = _parser(chosen=_first_word(arguments_given))
-    arguments = parser.parse_args(arguments_given)
-    if arguments.command is None:
-        parser.print_help()
-        return 2
     try:
-        return int(_module(arguments.command).run(arguments))
+        return _run(list(sys.argv[1:] if argv is None else argv))
     except VoiceAgentError as error:
         return _fail(str(error))
     except KeyboardInterrupt:
@@ -51,6 +45,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except OSError as error:
         return _fail(_describe(error))
+
+
+def _run(arguments_given: Sequence[str]) -> int:
+    parser = _parser(chosen=_first_word(arguments_given))
+    arguments = parser.parse_args(arguments_given)
+    if arguments.command is None:
+        parser.print_help()
+        return 2
+    return int(_module(arguments.command).run(arguments))
 
 
 def _parser(*, chosen: str | None) -> argparse.ArgumentParser:

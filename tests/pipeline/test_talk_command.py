@@ -5,6 +5,8 @@ import json
 import os
 import signal
 import stat
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -107,14 +109,22 @@ def test_plain_lines_without_a_terminal(
     assert lines[3].startswith("1 turn; ")
 
 
-def test_ctrl_c_leaves_no_file(
-    question: Path, with_models: Callable[[Models], None], capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    "signals",
+    [[signal.SIGINT], [signal.SIGTERM], [signal.SIGINT] * 2, [signal.SIGTERM, signal.SIGINT]],
+)
+def test_a_signal_leaves_no_file(
+    signals: list[signal.Signals],
+    question: Path,
+    with_models: Callable[[Models], None],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Broken off in the middle of a reply: status 130, one line, nothing half-written."""
 
     class Interrupting(ScriptedSource):
         def write(self, messages: Any, *, on_event: Any) -> Any:
-            os.kill(os.getpid(), signal.SIGINT)
+            for number in signals:
+                os.kill(os.getpid(), number)
             return super().write(messages, on_event=on_event)
 
     with_models(models(hears=["Hello?"], source=Interrupting(["One two three."], pace_s=0.05)))
@@ -186,3 +196,44 @@ def test_a_recording_or_the_microphone(capsys: pytest.CaptureFixture[str]) -> No
         with pytest.raises(SystemExit) as exit_:
             talk(*arguments)
         assert exit_.value.code == 2
+
+
+STUBBORN = """
+import os, signal
+from voiceagent.commands._stopping import Stopping
+with Stopping() as stopping:
+    stopping.on_stop = lambda: None
+    stopping.leave_nothing = lambda: os.unlink("partial")
+    open("partial", "w").close()
+    for _ in range(3):
+        os.kill(os.getpid(), signal.SIGINT)
+    signal.pause()
+"""
+IMPORTING = """
+import builtins, os, signal, sys
+from voiceagent.__main__ import run
+real = builtins.__import__
+def interrupted(name, *rest):
+    if name == "voiceagent.cli":
+        os.kill(os.getpid(), signal.SIGINT)
+    return real(name, *rest)
+builtins.__import__ = interrupted
+sys.exit(run())
+"""
+
+
+@pytest.mark.parametrize("program", [STUBBORN, IMPORTING])
+def test_ctrl_c_is_one_line_at_any_moment(program: str, tmp_path: Path) -> None:
+    """While modules are imported, and when what was to stop hangs: no traceback, no file."""
+    environment = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "voiceagent: stopped.\n")
+    assert list(tmp_path.iterdir()) == []

@@ -4,12 +4,13 @@ import argparse
 import asyncio
 import contextlib
 import logging
-import signal
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voiceagent.commands import _talk_output as output
+from voiceagent.commands._stopping import Stopping
 from voiceagent.config import Config, cache_directory, load_config
 from voiceagent.core.errors import VoiceAgentError
 
@@ -36,7 +37,7 @@ that of an agent that needs no time to think.
 A trace and a report hold what was said. They are written only when asked for, readable by you
 alone, and appear under their names once they are whole; --redact keeps the structure of a trace
 without the words. The wav files are ordinary files, which others may be able to read.
-Ctrl-C with a recording leaves no file; with the microphone it ends the conversation.
+Ctrl-C (or kill) with a recording leaves no file; with the microphone it ends the conversation.
 """
 
 
@@ -78,6 +79,11 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Holds the conversation and writes what was asked for."""
+    with Stopping() as stopping:
+        return _run(arguments, stopping)
+
+
+def _run(arguments: argparse.Namespace, stopping: Stopping) -> int:
     config = _config(arguments)
     output.check_destinations(arguments)
     from voiceagent.session.cores import share_cores
@@ -97,7 +103,9 @@ def run(arguments: argparse.Namespace) -> int:
     ):
         on_step("ready", 0, 0)
         with _trace(arguments, config, models, preset.name) as trace:
-            held = asyncio.run(_hold(arguments, config, models, sound, trace))
+            if trace is not None:
+                stopping.leave_nothing = trace.discard
+            held = asyncio.run(_hold(arguments, config, models, sound, trace, stopping))
             if held.stopped and not arguments.mic:
                 raise KeyboardInterrupt
             output.write_sound(arguments, held)
@@ -164,6 +172,7 @@ async def _hold(
     models: "Models",
     sound: "Sound | None",
     trace: "TraceFile | None",
+    stopping: Stopping,
 ) -> "Held":
     """One conversation, shown as it happens; Ctrl-C breaks it off."""
     from voiceagent.audio.hold import Manner, hold
@@ -171,7 +180,7 @@ async def _hold(
 
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, stopped.set)
+    stopping.on_stop = partial(loop.call_soon_threadsafe, stopped.set)
     manner = Manner(
         fast=arguments.fast, waits=not arguments.no_wait, greets=not arguments.no_greeting
     )
@@ -196,7 +205,7 @@ async def _hold(
             )
         finally:
             drawing.cancel()
-            loop.remove_signal_handler(signal.SIGINT)
+            stopping.on_stop = None
 
 
 async def _draw(screen: "output.Screen") -> None:
