@@ -10,6 +10,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -22,6 +23,11 @@ PresetName = Literal["cpu", "gpu", "tiny"]
 
 class ConfigError(VoiceAgentError):
     """A configuration value that cannot be used; the message names the key."""
+
+
+def _require(condition: bool, key: str, expected: str) -> None:
+    if not condition:
+        raise ConfigError(f"configuration key {key}: it has to be {expected}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +61,16 @@ class Decoding:
     context_tokens: int = 4096
     threads: int = 2
 
+    def __post_init__(self) -> None:
+        """Refuses what no decoder could use."""
+        _require(self.window is None or self.window >= 0, "decoding.window", "0 or more")
+        _require(0 <= self.temperature < inf, "decoding.temperature", "0 or more, and finite")
+        _require(self.top_k >= 0, "decoding.top_k", "0 or more")
+        _require(0 < self.top_p <= 1, "decoding.top_p", "above 0 and at most 1")
+        _require(self.max_tokens >= 1, "decoding.max_tokens", "1 or more")
+        _require(self.context_tokens >= 1, "decoding.context_tokens", "1 or more")
+        _require(self.threads >= 1, "decoding.threads", "1 or more")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Voice:
@@ -64,6 +80,13 @@ class Voice:
     length_scale: float = 1.0
     noise_scale: float = 0.667
     noise_width: float = 0.8
+
+    def __post_init__(self) -> None:
+        """Refuses what no voice could use."""
+        _require(0 <= self.gain < inf, "voice.gain", "0 or more, and finite")
+        _require(0 < self.length_scale < inf, "voice.length_scale", "above 0, and finite")
+        _require(0 <= self.noise_scale < inf, "voice.noise_scale", "0 or more, and finite")
+        _require(0 <= self.noise_width < inf, "voice.noise_width", "0 or more, and finite")
 
 
 @dataclass(frozen=True, kw_only=True)

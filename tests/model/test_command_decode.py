@@ -85,8 +85,6 @@ def test_without_json_the_figures_are_for_reading(capsys: pytest.CaptureFixture[
     ("arguments", "message"),
     [
         (["--draft", "model"], "no drafter 'model' here"),
-        (["--temperature", "-1"], "temperature must be >= 0"),
-        (["-k", "-2"], "window must be >= 0"),
         (["--trace", "/nonexistent/t.jsonl"], "there is no folder /nonexistent; make it first"),
     ],
 )
@@ -98,6 +96,20 @@ def test_what_cannot_be_done_gets_one_line(
     error = capsys.readouterr().err
     assert message in error
     assert len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--top-p", "2"), ("--top-p", "0"), ("--top-k", "-5"), ("--min-p", "nan")],
+)
+def test_a_number_out_of_range_is_wrong_usage(
+    option: str, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit status 2, before a model is loaded."""
+    with pytest.raises(SystemExit) as exit_:
+        main(["decode", "Hello", option, value])
+    assert exit_.value.code == 2
+    assert f"argument {option}: " in capsys.readouterr().err
 
 
 def a_round(**changes: Any) -> Round:

@@ -161,7 +161,6 @@ def test_bad_input_is_one_clear_line(
         (["--out", "/tmp"], "is a folder"),
         (["--out", "/dev/null"], "a device or a pipe"),
         (["--out", "x.wav", "--record", "./x.wav"], "same name"),
-        (["-k", "-1"], "0 or more"),
         (["--config", "/no/such.toml"], "cannot read"),
     ],
 )
@@ -173,6 +172,60 @@ def test_wrong_options_are_one_clear_line(
     error = capsys.readouterr().err
     assert why in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [["talk", "--in", "x.wav"], ["decode", "Hello"]])
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        *(("--temperature", value) for value in ("-1", "nan", "inf", "warm")),
+        *(("-k", value) for value in ("-1", "1.5")),
+        ("--max-tokens", "0"),
+    ],
+)
+def test_numbers_out_of_range_are_wrong_usage(
+    command: list[str], option: str, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Found while the command line is read, long before a model is."""
+    with pytest.raises(SystemExit) as exit_:
+        cli.main([*command, option, value])
+    assert exit_.value.code == 2
+    assert f"argument {option}: '{value}' is" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("decoding.temperature = -1", "decoding.temperature = nan", "decoding.top_p = 2"),
+        *("decoding.top_k = -5", "decoding.window = -1", "decoding.max_tokens = 0"),
+        *("voice.gain = inf", "voice.length_scale = 0", "voice.noise_scale = -1"),
+    ],
+)
+def test_a_configured_number_out_of_range_is_named(
+    line: str, question: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line with the key, before a model is loaded."""
+    settings = question.with_name("settings.toml")
+    settings.write_text(line, encoding="utf-8")
+    assert talk("--in", question, "--config", settings) == 1
+    error = capsys.readouterr().err
+    assert f"configuration key {line.split()[0]}: it has to be" in error
+    assert error.count("\n") == 1
+
+
+def test_a_pipe_is_no_recording(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody may ever write to it: it is refused, not waited for."""
+    os.mkfifo(tmp_path / "pipe.wav")
+    assert talk("--in", tmp_path / "pipe.wav") == 1
+    assert "is a device or a pipe" in capsys.readouterr().err
+
+
+def test_a_recording_has_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """An empty one, as of a variable that was never set, is wrong usage."""
+    with pytest.raises(SystemExit) as exit_:
+        talk("--in", "")
+    assert exit_.value.code == 2
+    assert "the name of the file is empty" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--out", "--record", "--trace", "--report"])

@@ -10,6 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voiceagent.commands._arguments import (
+    count,
+    positive_count,
+    probability,
+    probability_mass,
+    quantity,
+)
 from voiceagent.commands._destinations import check_destinations, private_file
 from voiceagent.config import Config, cache_directory, load_config
 
@@ -41,14 +48,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--preset", choices=("cpu", "gpu", "tiny"), help="which models (default: the machine's)")
     add("--config", type=Path, metavar="FILE", help="a TOML file; flags win over it")
     add("--draft", choices=("model", "ngram", "none"), help="who guesses (default: the preset's)")
-    add("-k", type=int, metavar="N", help="drafted tokens per round (default: chosen each round)")
+    add("-k", type=count, metavar="N", help="drafted tokens per round (default: chosen each round)")
     add("--acceptance", choices=("coupled", "rejection"), help="the rule (default: coupled)")
-    add("--temperature", type=float, metavar="T", help="0 is greedy, the default")
-    add("--top-k", type=int, metavar="N", help="sample among the N most probable tokens")
-    add("--top-p", type=float, metavar="P", help="sample among the likeliest tokens of mass P")
-    add("--min-p", type=float, default=0.0, metavar="P", help="drop tokens below P times the top")
+    add("--temperature", type=quantity, metavar="T", help="0 is greedy, the default")
+    add("--top-k", type=count, metavar="N", help="sample among the N most probable tokens")
+    add(
+        "--top-p",
+        type=probability_mass,
+        metavar="P",
+        help="sample among the likeliest tokens of mass P",
+    )
+    add(
+        "--min-p",
+        type=probability,
+        default=0.0,
+        metavar="P",
+        help="drop tokens below P times the top",
+    )
     add("--seed", type=int, metavar="N", help="the same seed gives the same reply")
-    add("--max-tokens", type=int, metavar="N", help="end after N tokens (default: 200)")
+    add("--max-tokens", type=positive_count, metavar="N", help="end after N tokens (default: 200)")
     add("--stop", action="append", default=[], metavar="TEXT", help="end before TEXT; repeatable")
     add("--trace", type=Path, metavar="FILE", help="write every round as a line of JSON")
     add("--json", action="store_true", help="end with one line that is a JSON object")

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voiceagent.commands import _talk_output as output
+from voiceagent.commands._arguments import count, input_path, positive_count, quantity
 from voiceagent.commands._stopping import Stopping
 from voiceagent.config import Config, cache_directory, load_config
-from voiceagent.core.errors import VoiceAgentError
 
 if TYPE_CHECKING:
     from voiceagent.audio.hold import Held
@@ -45,7 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.epilog = EPILOG
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--in", dest="sound", type=Path, metavar="SOUND", help="what the user says")
+    source.add_argument(
+        "--in", dest="sound", type=input_path, metavar="SOUND", help="what the user says"
+    )
     source.add_argument("--mic", action="store_true", help="talk over the sound card")
     files = parser.add_argument_group("files")
     files.add_argument("--out", type=Path, metavar="WAV", help="the agent's voice, as it was heard")
@@ -68,12 +70,12 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     settings.add_argument("--config", type=Path, metavar="TOML", help="persona, voice, tools, ...")
     settings.add_argument("--preset", choices=("cpu", "gpu", "tiny"), help="which models")
     settings.add_argument("--draft", choices=("model", "ngram", "none"), help="who drafts")
-    settings.add_argument("-k", type=int, metavar="N", help="drafted tokens per round")
+    settings.add_argument("-k", type=count, metavar="N", help="drafted tokens per round")
     settings.add_argument("--system-prompt", metavar="TEXT", help="who the agent is")
     settings.add_argument("--greeting", metavar="TEXT", help="what the agent says first")
     settings.add_argument("--language", metavar="TAG", help="of user and agent (en)")
-    settings.add_argument("--max-tokens", type=int, metavar="N", help="longest reply")
-    settings.add_argument("--temperature", type=float, metavar="T", help="0 is greedy")
+    settings.add_argument("--max-tokens", type=positive_count, metavar="N", help="longest reply")
+    settings.add_argument("--temperature", type=quantity, metavar="T", help="0 is greedy")
     settings.add_argument("--seed", type=int, metavar="N", help="of the sampler")
 
 
@@ -113,8 +115,6 @@ def _run(arguments: argparse.Namespace, stopping: Stopping) -> int:
 
 
 def _config(arguments: argparse.Namespace) -> Config:
-    if arguments.k is not None and arguments.k < 0:
-        raise VoiceAgentError("-k takes 0 or more drafted tokens")
     return load_config(
         arguments.config,
         flags={

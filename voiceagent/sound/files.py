@@ -155,6 +155,8 @@ def _check_readable(path: Path) -> None:
         size = path.stat().st_size
         if path.is_dir():
             raise SoundFileError(f"{path} is a folder; give a sound file")
+        if not path.is_file():
+            raise SoundFileError(f"{path} is a device or a pipe, not a file; give a sound file")
         with path.open("rb"):
             pass
     except OSError as error:
