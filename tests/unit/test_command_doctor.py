@@ -91,13 +91,20 @@ def test_an_empty_model_is_named(machine: Machine, monkeypatch, capsys):
     assert "voice en_US-joe-medium.onnx is damaged" in check(report, "models").detail
 
 
-def test_without_portaudio_it_names_the_package(machine: Machine, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "OSError: PortAudio library not found",
+        "OSError: cannot load library 'libportaudio.so.2': libportaudio.so.2: file too short",
+    ],
+)
+def test_without_portaudio_it_names_the_package(machine: Machine, monkeypatch, capsys, reason: str):
     """The microphone is gone, a conversation from a file is not."""
     pretend_models(monkeypatch)
-    machine.outcomes["sounddevice"] = Outcome(reason="OSError: PortAudio library not found")
+    machine.outcomes["sounddevice"] = Outcome(reason=reason)
     status, report = report_of(capsys, "--preset", "tiny")
     assert status == 0
-    assert check(report, "sound").remedy == "apt-get install libportaudio2"
+    assert check(report, "sound").remedy == "apt-get install --reinstall libportaudio2"
 
 
 @pytest.mark.parametrize(
@@ -216,7 +223,7 @@ def test_a_missing_shared_library_is_a_reason(fake_module):
     fake_module("sounddevice", "raise OSError('PortAudio library not found')")
     outcome = probe("sounddevice")
     assert outcome.reason == "OSError: PortAudio library not found"
-    assert _checks.check_sound(outcome).remedy == "apt-get install libportaudio2"
+    assert _checks.check_sound(outcome).remedy == "apt-get install --reinstall libportaudio2"
 
 
 def test_a_library_for_another_processor_is_a_reason(fake_module):

@@ -39,7 +39,7 @@ POLL_S = 0.01
 LOST_AFTER_S = 5.0
 """Callbacks come every 20 ms; a card that has not called for so long is gone, however busy the
 machine is (a server that is killed sends no other sign)."""
-INSTALL = "install PortAudio (Debian: apt-get install libportaudio2), or use --in"
+INSTALL = "install PortAudio (Debian: apt-get install --reinstall libportaudio2), or use --in"
 
 
 class SoundCardError(VoiceAgentError):

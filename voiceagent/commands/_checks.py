@@ -108,11 +108,13 @@ def check_cuda(torch: Outcome) -> Check:
 
 def check_sound(sounddevice: Outcome) -> Check:
     """Microphone and loudspeaker."""
-    if "PortAudio library not found" in sounddevice.reason:
+    if "OSError" in sounddevice.reason:  # what is absent, hidden or broken is the C library
+        absent = "PortAudio library not found" in sounddevice.reason
+        why = "is not installed" if absent else f"cannot be loaded ({sounddevice.reason})"
         return Check(
             name="sound",
             state=State.NOTE,
-            detail="the PortAudio library is not installed: no microphone, no loudspeaker",
+            detail=f"the PortAudio library {why}: no microphone, no loudspeaker",
             remedy=_portaudio_remedy(),
         )
     if sounddevice.reason:
@@ -143,7 +145,10 @@ def _describe_devices(devices: Sequence[dict[str, object]], portaudio: str) -> C
 
 
 def _portaudio_remedy() -> str:
-    return "brew install portaudio" if sys.platform == "darwin" else "apt-get install libportaudio2"
+    # --reinstall also brings back a file that the package manager believes to be there.
+    if sys.platform == "darwin":
+        return "brew install portaudio"
+    return "apt-get install --reinstall libportaudio2"
 
 
 def check_processor() -> Check:
