@@ -31,6 +31,7 @@ from voiceagent.decoding.model.lean import LeanModel
 from voiceagent.decoding.model.load import load_dense
 from voiceagent.decoding.model.packing import PackedFile, pack
 from voiceagent.decoding.model.shape import read_shape
+from voiceagent.weights.errors import DamagedWeights
 from voiceagent.weights.manifest import File, Manifest
 from voiceagent.weights.store import Store
 
@@ -333,6 +334,18 @@ def test_packed_weights_are_made_once(tmp_path: Path, monkeypatch: pytest.Monkey
     second = load_model(store, file, threads=1)
     assert isinstance(second, LeanModel)
     assert torch.equal(in_blocks(first, TOKENS, [9]), in_blocks(second, TOKENS, [9]))
+
+
+def test_a_damaged_file_is_refused_though_packed(tmp_path: Path) -> None:
+    """The packed copy of a file that is damaged now is not used behind the user's back."""
+    quantized_model(tmp_path / "m.gguf", K_TYPES, architecture="llama")
+    file = describe(tmp_path / "m.gguf")
+    store = Store(tmp_path / "cache")
+    store.accept(tmp_path / "m.gguf", digest=str(file.sha256), name=file.name)
+    load_model(store, file, threads=1)
+    store.path(file).write_bytes(b"")
+    with pytest.raises(DamagedWeights, match="has 0 bytes"):
+        load_model(store, file, threads=1)
 
 
 def manifest_file(preset: str, role: str) -> File:

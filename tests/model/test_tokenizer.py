@@ -13,6 +13,7 @@ from voiceagent.config import cache_directory
 from voiceagent.decoding.gguf import GgufError, read_gguf
 from voiceagent.decoding.tokenizer import Tokenizer, TokenizerError
 from voiceagent.decoding.vocabulary import byte_of_letter, convert
+from voiceagent.weights.errors import DamagedWeights
 from voiceagent.weights.manifest import File, Manifest
 from voiceagent.weights.store import Store
 
@@ -225,6 +226,20 @@ def test_conversion_is_kept(store: Store, tmp_path: Path, monkeypatch: pytest.Mo
     first = Tokenizer.load(copy, file).render(TALK)
     monkeypatch.setattr("voiceagent.decoding.tokenizer.convert", None)
     assert Tokenizer.load(copy, file).render(TALK) == first
+
+
+def test_a_damaged_file_is_refused_though_converted(store: Store, tmp_path: Path) -> None:
+    """What was made from a file that is damaged now is not used behind the user's back."""
+    file = target("tiny")
+    copy = Store(tmp_path / "cache")
+    place = copy.place_of(str(file.sha256), file.name)
+    place.parent.mkdir(parents=True)
+    place.symlink_to(store.path(file))
+    Tokenizer.load(copy, file)
+    place.unlink()
+    place.touch()
+    with pytest.raises(DamagedWeights, match="has 0 bytes"):
+        Tokenizer.load(copy, file)
 
 
 def test_other_kinds_of_tokenizer_are_refused(store: Store) -> None:

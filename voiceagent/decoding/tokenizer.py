@@ -75,9 +75,10 @@ class Tokenizer:
             MissingWeights, DamagedWeights: see `Store.path`.
             TokenizerError: it is of a kind that is not supported.
         """
+        source = store.path(file)  # also where the conversion is there: never use a damaged file
 
         def build(folder: Path) -> None:
-            backend, facts = convert(read_gguf(store.path(file)).metadata)
+            backend, facts = convert(read_gguf(source).metadata)
             folder.mkdir()
             backend.save(str(folder / "tokenizer.json"), pretty=False)
             (folder / "facts.json").write_text(json.dumps(facts), encoding="utf-8")

@@ -48,9 +48,11 @@ def load_model(store: Store, file: File, *, threads: int = 2, device: str = "cpu
 def load_lean(store: Store, file: File, *, kernels: Kernels, threads: int) -> LeanModel:
     """The packed model on ``kernels``; packed at the first use (seconds), mapped afterwards."""
 
+    source = store.path(file)  # also where the packed copy is there: never run a damaged model
+
     def build(folder: Path) -> None:
         logger.info("packing %s, once (some seconds)", file.name)
-        pack(store.path(file), folder, kernels=kernels, threads=threads)
+        pack(source, folder, kernels=kernels, threads=threads)
 
     folder = store.derived("packed", of=[store.digest(file)], version=FORMAT_VERSION, build=build)
     return LeanModel(PackedFile.open(folder), kernels, threads=threads)
