@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+import socket
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from voiceagent import cli
 from voiceagent.config import Decoding, cache_directory
 from voiceagent.core.client import Client
 from voiceagent.core.frames import RollbackFrame, from_json
@@ -136,3 +138,29 @@ async def test_a_client_that_leaves_cancels_its_reply(client, engine, monkeypatc
     finished = await asyncio.to_thread(generations[0].wait, 30)
     assert finished
     assert generations[0].reason is not None
+
+
+def test_a_port_that_is_taken_is_told_before_anything_is_loaded(capsys, monkeypatch):
+    """One line with the way out, and no model was touched."""
+    monkeypatch.setattr("voiceagent.commands.serve._application", None)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert cli.main(["serve", "--port", str(port)]) == 1
+    wanted = f"voiceagent: port {port} is in use: choose another with --port\n"
+    assert capsys.readouterr().err == wanted
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--port", "x", "'x' is not a whole number"),
+        ("--port", "65536", "65536 is not a port (0 to 65535)"),
+        ("--host", "0.0.0.0", "'0.0.0.0' is not a loopback address"),
+    ],
+)
+def test_where_it_cannot_listen_is_wrong_usage(capsys, option, value, message):
+    """Exit status 2 and what was wrong."""
+    with pytest.raises(SystemExit) as exit_:
+        cli.main(["serve", option, value])
+    assert exit_.value.code == 2
+    assert f"argument {option}: {message}" in capsys.readouterr().err

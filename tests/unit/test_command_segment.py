@@ -142,6 +142,30 @@ def test_what_is_no_utf_8_is_named_by_its_byte(run: Any) -> None:
     assert "not UTF-8: byte 8 " in err
 
 
+@pytest.mark.parametrize("value", ["-5", "nan", "much"])
+def test_buffered_sound_is_no_less_than_nothing(
+    run: Any, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Anything else is wrong usage."""
+    with pytest.raises(SystemExit) as exit_:
+        run(b"Hello.", "--buffered-ms", value)
+    assert exit_.value.code == 2
+    assert f"argument --buffered-ms: '{value}' is" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flags", [[], ["--whole"]])
+def test_spoken_reads_utf_8_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], flags: list[str]
+) -> None:
+    """Read the same way: lines end as they may, and what is no UTF-8 is named by its byte."""
+    monkeypatch.setattr(sys, "stdin", Standard("Caf\u00e9\r\nNo. 5".encode()))
+    assert main(["spoken", *flags]) == 0
+    assert capsys.readouterr().out.split() == ["Caf\u00e9", "Number", "five"]
+    monkeypatch.setattr(sys, "stdin", Standard(b"ab\xff"))
+    assert main(["spoken", *flags]) == 1
+    assert "standard input is not UTF-8: byte 2" in capsys.readouterr().err
+
+
 def test_explained_marks_are_lines_that_begin_with_a_tab(run: Any) -> None:
     """Each mark is told before the segment it lies in, and again in the report."""
     _, lines, _ = run(b"Pi is 3.14. Well", "--explain", "--json")

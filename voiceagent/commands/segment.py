@@ -1,7 +1,6 @@
 """``voiceagent segment``: the committer alone. Text in, committed segments out."""
 
 import argparse
-import codecs
 import io
 import json
 import re
@@ -9,6 +8,8 @@ import sys
 from collections.abc import Iterator
 from typing import cast
 
+from voiceagent.commands._arguments import quantity
+from voiceagent.commands._standard_input import pieces
 from voiceagent.core.committer import Commit, Committer, Decision, Policy
 from voiceagent.core.errors import VoiceAgentError
 
@@ -44,7 +45,6 @@ examples:
   voiceagent segment --lang de --kind clause --json < text.txt
   printf '"Pi is 3"\\n"."\\n"14. Yes."\\n' | voiceagent segment --chunks --explain
 """
-CHUNK_BYTES = 65536
 _ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\x85": "\\x85"})
 _ESCAPES |= {0x2028: "\\u2028", 0x2029: "\\u2029", 0x0B: "\\v", 0x0C: "\\f"}
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--buffered-ms",
-        type=float,
+        type=quantity,
         metavar="MS",
         help="sound that waits to be played, for --kind voice (default: plenty)",
     )
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     if sys.stdin.isatty():
         print("voiceagent: reading standard input; end with Ctrl-D.", file=sys.stderr)
     source = cast(io.BufferedIOBase, sys.stdin.buffer)  # read1 is not in typing's BinaryIO
-    _segment(arguments, _chunks(source) if arguments.chunks else _pieces(source))
+    _segment(arguments, _chunks(source) if arguments.chunks else pieces(source))
     return 0
 
 
@@ -163,25 +163,6 @@ def _report(
 
 
 # Reading
-
-
-def _pieces(source: io.BufferedIOBase) -> Iterator[str]:
-    """The input as it arrives; a code point that is torn by a read waits for its rest."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    read_bytes = 0
-    while True:
-        data = source.read1(CHUNK_BYTES)
-        read_bytes += len(data)
-        try:
-            yield decoder.decode(data, final=not data)
-        except UnicodeDecodeError as error:
-            yield error.object[: error.start].decode()
-            at = read_bytes - len(error.object) + error.start
-            raise VoiceAgentError(
-                f"standard input is not UTF-8: byte {at} cannot be read; convert it with iconv"
-            ) from error
-        if not data:
-            return
 
 
 def _chunks(source: io.BufferedIOBase) -> Iterator[str]:

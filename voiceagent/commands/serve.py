@@ -1,12 +1,16 @@
 """``voiceagent serve``: replies over HTTP, and calls over media streams."""
 
 import argparse
+import errno
 import ipaddress
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from voiceagent.commands._arguments import port
+from voiceagent.commands._quiet import be_quiet
 from voiceagent.core.errors import VoiceAgentError
 
 if TYPE_CHECKING:
@@ -31,8 +35,8 @@ It listens on this machine only: there is no authentication yet.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.epilog = EPILOG
-    parser.add_argument("--host", default="127.0.0.1", help="loopback address to listen on")
-    parser.add_argument("--port", type=_port, default=8765, help="0 takes a free one (8765)")
+    parser.add_argument("--host", type=_host, default="127.0.0.1", help="loopback address")
+    parser.add_argument("--port", type=port, default=8765, help="0 takes a free one (8765)")
     parser.add_argument("--telephony", action="store_true", help="also answer calls")
     parser.add_argument("--preset", choices=("cpu", "gpu", "tiny"), help="which models")
     parser.add_argument("--config", type=Path, metavar="TOML", help="settings")
@@ -40,15 +44,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serves until it is interrupted."""
-    _check_loopback(arguments.host)
     from voiceagent.config import load_config
 
     config = load_config(arguments.config, flags={"preset": arguments.preset})
-    with _application(config, telephony=arguments.telephony) as application:
+    be_quiet(warnings=True)
+    with (
+        _bound(arguments.host, arguments.port) as listener,
+        _application(config, telephony=arguments.telephony) as application,
+    ):
         from aiohttp import web
 
-        web.run_app(application, host=arguments.host, port=arguments.port, print=_print_plainly)
+        web.run_app(application, sock=listener, print=_print_plainly)
     return 0
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """A socket that has its port, and listens once the models are there to answer.
+
+    Raises:
+        VoiceAgentError: the port is taken, or not for this user.
+    """
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    # As every server does: a port is free again as soon as the last one has ended.
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise VoiceAgentError(f"port {port} is in use: choose another with --port") from error
+        reason = error.strerror or error
+        raise VoiceAgentError(f"cannot listen on port {port} of {host}: {reason}") from error
+    return listener
 
 
 @contextmanager
@@ -86,23 +113,17 @@ def _application(config: "Config", *, telephony: bool) -> "Iterator[web.Applicat
         yield application
 
 
-def _check_loopback(host: str) -> None:
+def _host(host: str) -> str:
     try:
         loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         loopback = False
     if not loopback:
-        raise VoiceAgentError(
-            f"{host} is not a loopback address and serve has no authentication yet: "
+        raise argparse.ArgumentTypeError(
+            f"{host!r} is not a loopback address and serve has no authentication yet: "
             "use 127.0.0.1 and put a reverse proxy that authenticates in front of it"
         )
-
-
-def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port <= 65535:
-        raise argparse.ArgumentTypeError(f"{port} is not a port (0 to 65535)")
-    return port
+    return host
 
 
 def _print_plainly(banner: str) -> None:

@@ -1,10 +1,13 @@
 """``voiceagent spoken``: what would be said for a text."""
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
+
+from voiceagent.commands._standard_input import lines, pieces
 
 _EXAMPLES = """examples:
   voiceagent spoken "It costs \\$3.50 at 10 a.m. in the U.S."
@@ -51,9 +54,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _texts(arguments: argparse.Namespace) -> Iterable[str]:
     if arguments.text is not None:
         return [arguments.text]
+    source = cast(io.BufferedIOBase, sys.stdin.buffer)  # read1 is not in typing's BinaryIO
     if arguments.whole:
-        return [sys.stdin.read()]
-    return (line.rstrip("\r\n") for line in sys.stdin)
+        return ["".join(pieces(source)).replace("\r\n", "\n")]
+    return lines(source)
 
 
 def _as_json(written: str, spoken: str, words: Iterable[Any]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import contextlib
-import logging
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from voiceagent.commands import _talk_output as output
 from voiceagent.commands._arguments import count, input_path, positive_count, quantity
+from voiceagent.commands._quiet import be_quiet
 from voiceagent.commands._stopping import Stopping
 from voiceagent.config import Config, cache_directory, load_config
 
@@ -91,7 +91,7 @@ def _run(arguments: argparse.Namespace, stopping: Stopping) -> int:
     from voiceagent.session.cores import share_cores
 
     shares = share_cores(config.decoding.threads)
-    _be_quiet()
+    be_quiet()  # what matters reaches the terminal that shows the conversation anyway
     sound = _read(arguments.sound)
     from voiceagent.session.models import choose_preset, load_models
     from voiceagent.weights.store import Store
@@ -137,14 +137,6 @@ def _read(path: Path | None) -> "Sound | None":
     from voiceagent.sound.files import read_sound
 
     return read_sound(path)
-
-
-def _be_quiet() -> None:
-    """Libraries log to the terminal that shows the conversation; what matters reaches it anyway."""
-    from loguru import logger
-
-    logger.remove()
-    logging.disable(logging.WARNING)
 
 
 @contextlib.contextmanager
