@@ -1,6 +1,7 @@
 """``voiceagent talk`` as it is typed, on doubles of the models."""
 
 import contextlib
+import errno
 import json
 import os
 import signal
@@ -249,6 +250,29 @@ def test_a_recording_or_the_microphone(capsys: pytest.CaptureFixture[str]) -> No
         with pytest.raises(SystemExit) as exit_:
             talk(*arguments)
         assert exit_.value.code == 2
+
+
+def test_a_file_that_fails_is_named_with_those_that_are_kept(
+    question: Path,
+    with_models: Callable[[Models], None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The disk is full at the last file: one line with it and with what was written before."""
+    with_models(models(hears=["Hello?"], replies=["Fine."]))
+    folder = question.parent
+
+    def full(path: Path, text: str, **options: Any) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_text", full)
+    arguments = ["--out", folder / "o.wav", "--trace", folder / "t", "--report", folder / "r"]
+    assert talk("--in", question, *arguments, "--fast", "--no-greeting") == 1
+    assert capsys.readouterr().err == (
+        f"voiceagent: cannot write {folder / 'r'}: No space left on device; "
+        f"already written, and kept: {folder / 'o.wav'}, {folder / 't'}\n"
+    )
+    assert {entry.name for entry in folder.iterdir()} == {"question.wav", "o.wav", "t"}
 
 
 STUBBORN = """

@@ -25,7 +25,7 @@ class Stopping:
     """
 
     def __init__(self) -> None:
-        self.on_stop: Callable[[], None] | None = None
+        self.on_stop: Callable[[], object] | None = None
         self.leave_nothing: Callable[[], None] = _do_nothing
         self._signals = 0
         self._before = [signal.getsignal(number) for number in _SIGNALS]

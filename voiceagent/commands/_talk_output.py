@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from voiceagent.commands import _destinations as destinations
 from voiceagent.config import Config
+from voiceagent.core.errors import VoiceAgentError
 from voiceagent.core.events import Recorded
 
 if TYPE_CHECKING:
@@ -103,14 +104,29 @@ def header(config: Config, models: "Models", preset: str) -> "Header":
     )
 
 
-def write_sound(arguments: argparse.Namespace, held: "Held") -> None:
+@contextlib.contextmanager
+def telling_what_was_written() -> Iterator[list[Path]]:
+    """Gives a list for the files that are written; an error ends with what it holds by then."""
+    written: list[Path] = []
+    try:
+        yield written
+    except VoiceAgentError as error:
+        if not written:
+            raise
+        names = ", ".join(map(str, written))
+        raise VoiceAgentError(f"{error}; already written, and kept: {names}") from error
+
+
+def write_sound(arguments: argparse.Namespace, held: "Held", written: list[Path]) -> None:
     """Writes the recordings that were asked for; each appears whole or not at all."""
     from voiceagent.sound.files import write_wav
 
     if arguments.out:
         write_wav(arguments.out, held.ear, held.rate_hz)
+        written.append(arguments.out)
     if arguments.record:
         write_wav(arguments.record, held.both(), held.rate_hz)
+        written.append(arguments.record)
 
 
 def finish(arguments: argparse.Namespace, held: "Held") -> int:

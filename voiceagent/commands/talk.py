@@ -104,14 +104,17 @@ def _run(arguments: argparse.Namespace, stopping: Stopping) -> int:
         ) as models,
     ):
         on_step("ready", 0, 0)
-        with _trace(arguments, config, models, preset.name) as trace:
+        with output.telling_what_was_written() as written:
+            with _trace(arguments, config, models, preset.name) as trace:
+                if trace is not None:
+                    stopping.leave_nothing = trace.discard
+                held = asyncio.run(_hold(arguments, config, models, sound, trace, stopping))
+                if held.stopped and not arguments.mic:
+                    raise KeyboardInterrupt
+                output.write_sound(arguments, held, written)
             if trace is not None:
-                stopping.leave_nothing = trace.discard
-            held = asyncio.run(_hold(arguments, config, models, sound, trace, stopping))
-            if held.stopped and not arguments.mic:
-                raise KeyboardInterrupt
-            output.write_sound(arguments, held)
-    return output.finish(arguments, held)
+                written.append(arguments.trace)
+            return output.finish(arguments, held)
 
 
 def _config(arguments: argparse.Namespace) -> Config:
