@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from importlinter import cli as importlinter
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "voiceagent"
@@ -58,11 +58,14 @@ def project_files() -> list[Path]:
     return [path for path in paths if path.suffix in suffixes and path.is_file()]
 
 
-def test_imports_go_one_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_imports_go_one_way() -> None:
     """The contracts of pyproject.toml hold: no room imports one above it or beside it."""
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
-    assert importlinter.lint_imports(no_cache=True) == importlinter.EXIT_STATUS_SUCCESS
+    # In a process of its own: the tool sets up logging for itself and silences what it finds.
+    program = "from importlinter import cli; raise SystemExit(cli.lint_imports(no_cache=True))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
 
 
 def test_core_imports_only_the_standard_library() -> None:
@@ -152,8 +155,8 @@ def test_no_file_holds(what: str, pattern: re.Pattern[str]) -> None:
 
 
 DISTRIBUTIONS = {
+    "audioop": "audioop-lts",
     "faster_whisper": "faster-whisper",
-    "importlinter": "import-linter",
     "pipecat": "pipecat-ai",
     "piper": "piper-tts",
 }
@@ -161,11 +164,12 @@ DISTRIBUTIONS = {
 
 
 def declared(*extras: str) -> set[str]:
-    """Names of the packages that the project declares, and of those of some extras."""
+    """Names of the packages that the project and some extras declare for this Python."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     optional = project["optional-dependencies"]
     wanted = [*project["dependencies"], *(each for extra in extras for each in optional[extra])]
-    return {re.split(r"[^\w-]", each)[0] for each in wanted}
+    requirements = [Requirement(each) for each in wanted]
+    return {each.name for each in requirements if each.marker is None or each.marker.evaluate()}
 
 
 def outside(paths: list[Path]) -> set[str]:
