@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from conversations import commit_of
+from conversations import commit_of, round_fields
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from voiceagent.core.audit import Audit
+from voiceagent.core.events import Committed, LedgerEvent, Started, Synthesized, Verified
 from voiceagent.core.history import History, Message, Role
 from voiceagent.core.kinds import Kind
 from voiceagent.core.ledger import (
@@ -30,7 +31,16 @@ from voiceagent.core.ledger import (
     VoidCause,
 )
 from voiceagent.core.streams import Client, Stream, StreamProtocol
-from voiceagent.core.trace import Header, Record, TurnRecord, decode, encode
+from voiceagent.core.trace import (
+    Header,
+    Record,
+    RoundRecord,
+    SpeechRecord,
+    TurnRecord,
+    WordRecord,
+    decode,
+    encode,
+)
 
 WORDS = st.text(st.sampled_from("abc é👍"), min_size=1, max_size=5)
 NUDGES = st.sampled_from([-1, 0, 0, 0, 1, 3])
@@ -111,11 +121,57 @@ class Conversation(RuleBasedStateMachine):
     def drain(self) -> None:
         for event in self.ledger.events():
             self.history.feed(event)
-            self.trace.append(event)
+            self.trace += self.evidence(event)
             for protocol, stream in self.streams.items():
                 stream.feed(event)
                 for frame in stream.frames():
                     self.clients[protocol].apply(frame)
+
+    def evidence(self, event: LedgerEvent) -> list[Record]:
+        """The event, and what an honest trace has beside it: rounds and sound."""
+        common: dict[str, Any] = {"reply": event.reply, "epoch": event.epoch, "at_s": event.at_s}
+        match event:
+            case Started():
+                self.rounds: list[dict[str, Any]] = []
+                self.proven = 0
+                self.spoken: list[Committed] = []
+            case Verified() if event.to > self.proven:
+                new = self.ledger.text[self.proven : event.to]
+                self.proven = event.to
+                self.rounds.append(round_fields(self.rounds, drafted=[], accepted=0, then=new))
+                return [event, RoundRecord(**common, fields=self.rounds[-1])]
+            case Committed() if event.kind is not Kind.SILENT:
+                self.spoken.append(event)
+            case Synthesized():
+                return [*self.sounds(event), event]
+            case _:
+                pass
+        return [event]
+
+    def sounds(self, event: Synthesized) -> list[Record]:
+        """The sound of every spoken part of what was synthesized, in one word each."""
+        records: list[Record] = []
+        for commit in self.spoken:
+            start, end = max(commit.start, event.start), min(commit.end, event.to)
+            if start < end:
+                span: dict[str, Any] = {
+                    "start": start,
+                    "end": end,
+                    "text": commit.text[start - commit.start : end - commit.start],
+                }
+                word = WordRecord(**span, begin_sample=0, end_sample=1)
+                records.append(
+                    SpeechRecord(
+                        reply=event.reply,
+                        epoch=event.epoch,
+                        at_s=event.at_s,
+                        **span,
+                        samples=1,
+                        rate_hz=1,
+                        words=(word,),
+                    )
+                )
+        return records
 
     def attempt(self, legal: bool, step: str, *arguments: Any) -> None:
         """Does a step that the model calls legal; one that it does not must change nothing."""

@@ -1,5 +1,6 @@
 """Conversations of ledgers for tests: every step recorded, on a clock that ticks by itself."""
 
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -44,6 +45,25 @@ def commit_of(ledger: Ledger, to: int, *, kind: Kind = Kind.SENTENCE, segment: i
         kind=kind,
         segment=segment,
     )
+
+
+def round_fields(
+    earlier: Sequence[Mapping[str, Any]], *, drafted: Sequence[str], accepted: int, then: str
+) -> dict[str, Any]:
+    """A round as the engine gives it, with a token number for each text."""
+    emitted = [*drafted[:accepted], *([then] if then else [])]
+    follows = "bonus" if accepted == len(drafted) else "recovered"
+    return {
+        "index": len(earlier),
+        "start": sum(len(each["emitted"]) for each in earlier),
+        "drafter": "ngram",
+        "drafted": [len(text) for text in drafted],
+        "drafted_text": list(drafted),
+        "accepted": accepted,
+        "emitted": [len(text) for text in emitted],
+        "emitted_text": emitted,
+        "outcome": "end" if not then else follows if drafted else "plain",
+    }
 
 
 class Talk:
@@ -91,8 +111,15 @@ class Talk:
     def turn(self, turn: int, text: str, state: str = "confirmed") -> None:
         self.records.append(TurnRecord(turn=turn, at_s=self.tick(), text=text, state=state))
 
-    def round(self, ledger: Ledger) -> None:
-        fields = {"round": 0, "drafter": "ngram", "drafted": [7, 8], "drafted_text": [" a", " b"]}
+    def round(self, ledger: Ledger, *, drafted: list[str], accepted: int, then: str = "") -> None:
+        """A round of the target: what it accepts of the draft, and its own text behind that."""
+        earlier = [
+            record.fields
+            for record in self.records
+            if isinstance(record, RoundRecord)
+            and (record.reply, record.epoch) == (ledger.reply, ledger.epoch)
+        ]
+        fields = round_fields(earlier, drafted=drafted, accepted=accepted, then=then)
         self.records.append(
             RoundRecord(reply=ledger.reply, epoch=ledger.epoch, at_s=self.tick(), fields=fields)
         )
@@ -154,10 +181,12 @@ def answer(talk: Talk) -> None:
     wrong = talk.open("r1", turn=Turn.EAGER)
     talk.say(wrong, Draft(text="No."), Verify(to=2))
     talk.do(wrong, "void", VoidCause.TURN_REVISED)
+    talk.figures(wrong)
     talk.turn(1, "is it far?", "eager")
     reply = talk.open("r1", epoch=1, turn=Turn.EAGER)
     talk.say(reply, Draft(text="<think>é</think>Yes, it is. M"), Verify(to=27))
-    talk.round(reply)
+    talk.round(reply, drafted=["<think>", "\ufffd"], accepted=2, then="\ufffd")
+    talk.round(reply, drafted=["</think>", "Yes, ", "no"], accepted=2, then="it is. ")
     talk.commit(reply, 16, kind=Kind.SILENT)
     talk.commit(reply, 27)
     talk.speak(reply, 16, 27)
@@ -169,8 +198,10 @@ def answer(talk: Talk) -> None:
         Rollback(to=28, cause=RollbackCause.DRAFT_REJECTED),
         Draft(text="Two miles."),
         Verify(to=38),
-        Finish(),
     )
+    talk.round(reply, drafted=["M"], accepted=0, then="Two miles.")
+    talk.round(reply, drafted=["\n"], accepted=1)
+    talk.say(reply, Finish())
     talk.commit(reply, 38, kind=Kind.END)
     talk.do(reply, "hear", 20)
     talk.do(reply, "pause")
@@ -188,6 +219,7 @@ def barge_in(talk: Talk) -> None:
     talk.turn(2, "Tell me more.")
     reply = talk.open("r2")
     talk.say(reply, Draft(text="There is a lot to tell. A"), Verify(to=24))
+    talk.round(reply, drafted=[], accepted=0, then="There is a lot to tell. ")
     talk.commit(reply, 24)
     talk.speak(reply, 0, 24)
     talk.do(reply, "release", 24)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from conversations import round_fields
 from pipecat.audio.vad.vad_analyzer import VADAnalyzer, VADParams
 
 from voiceagent.core.committer import Commit, Kind
@@ -112,18 +113,22 @@ class ScriptedSource:
 
     def _run(self, text: str, written: Written, on_event: Callable[[Any], None]) -> None:
         at = 0
+        rounds: list[dict[str, Any]] = []
         words = text.replace(" ", " \0").split("\0") if text else []
         for number, word in enumerate(words):
             if written.cancelled.wait(self.pace_s):
                 return on_event(Finish(reason=EndReason.CANCELLED))
             if self.fails == number:
                 return on_event(Finish(reason=EndReason.ERROR))
-            if number % 3 == 2:
+            drafted = ["wrong "] if number % 3 == 2 else []
+            if drafted:
                 on_event(Draft(text="wrong "))
                 on_event(Rollback(to=at))
             at += len(word)
             on_event(Draft(text=word))
             on_event(Verify(to=at))
+            rounds.append(round_fields(rounds, drafted=drafted, accepted=0, then=word))
+            on_event(rounds[-1])
             if self.hangs:
                 written.cancelled.wait()
                 return None

@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from conversations import Talk, commit_of, good_trace
+from conversations import RATE_HZ, Talk, commit_of, good_trace, round_fields
 
 from voiceagent.core.audit import Audit, Lie, Violation, audit
+from voiceagent.core.audit_rounds import RoundsAudit
 from voiceagent.core.events import (
     Committed,
     Confirmed,
@@ -26,6 +27,7 @@ from voiceagent.core.events import (
     Verified,
     Voided,
 )
+from voiceagent.core.kinds import Kind
 from voiceagent.core.ledger import (
     Author,
     Draft,
@@ -40,10 +42,12 @@ from voiceagent.core.redact import redact
 from voiceagent.core.trace import (
     FiguresRecord,
     Record,
+    RoundRecord,
     SpeechRecord,
     ToolRecord,
     TraceError,
     TurnRecord,
+    WordRecord,
     encode,
 )
 
@@ -131,6 +135,133 @@ def second_answer(records: Records) -> int:
     return index + 1 + find(records[index:], Released, **R2)
 
 
+def second_epoch(records: Records) -> int:
+    """A lie by which an epoch goes on beside the one that followed it."""
+    del records[find(records, Voided)]
+    del records[find(records, FiguresRecord, reply="r1", epoch=0)]
+    return 1 + find(records, Started, **R1)
+
+
+def delete(form: type[Any], **match: Any) -> Callable[[Records], int]:
+    """A lie that leaves out every record that matches; its line is where the first one was."""
+
+    def doctor(records: Records) -> int:
+        first = find(records, form, **match)
+        records[:] = [
+            record
+            for record in records
+            if not (
+                isinstance(record, form)
+                and all(getattr(record, name) == value for name, value in match.items())
+            )
+        ]
+        return first + 1
+
+    return doctor
+
+
+def shown_by(
+    doctor: Callable[[Records], int], then: type[Any], **match: Any
+) -> Callable[[Records], int]:
+    """A lie that shows in another line: the first that matches."""
+
+    def doctor_and_find(records: Records) -> int:
+        doctor(records)
+        return 1 + find(records, then, **match)
+
+    return doctor_and_find
+
+
+def round_of(at: int, **changes: Any) -> Callable[[Records], int]:
+    """A lie about a field of one of the answer's rounds."""
+
+    def doctor(records: Records) -> int:
+        rounds = [
+            index
+            for index, record in enumerate(records)
+            if isinstance(record, RoundRecord) and record.reply == "r1"
+        ]
+        index = rounds[at]
+        record = records[index]
+        assert isinstance(record, RoundRecord)
+        records[index] = replace(record, fields=dict(record.fields) | changes)
+        return index + 1
+
+    return doctor
+
+
+def turn_behind_its_answer(records: Records) -> int:
+    """A lie by which a turn is confirmed when its answer is over."""
+    turn = records.pop(find(records, TurnRecord, turn=1, state="confirmed"))
+    line = 1 + find(records, Released, **R1)
+    end = find(records, Ended, **R1)
+    assert isinstance(turn, TurnRecord)
+    records.insert(end + 1, replace(turn, at_s=records[end].at_s))  # type: ignore[union-attr]  # it is an Ended
+    return line
+
+
+def second_sound(records: Records) -> int:
+    """A lie that makes a piece of sound twice."""
+    index = find(records, SpeechRecord, **ANSWER_SOUND)
+    records.insert(index + 1, records[index])
+    return index + 2
+
+
+def second_figures(records: Records) -> int:
+    """A lie that reports figures twice."""
+    index = find(records, FiguresRecord, **R1)
+    records.insert(index + 1, records[index])
+    return index + 2
+
+
+def cut_off(records: Records) -> int:
+    """A lie that leaves out how it ended."""
+    del records[find(records, Heard, **R2) :]
+    return len(records)
+
+
+def round_after_the_end(records: Records) -> int:
+    """A lie by which the target went on when the reply was over."""
+    line = insert(Ended, R1, lambda before: replace(last_round(records), at_s=before.at_s))
+    return line(records)
+
+
+def last_round(records: Records) -> RoundRecord:
+    rounds = [each for each in records if isinstance(each, RoundRecord) and each.reply == "r1"]
+    return rounds[-1]
+
+
+def round_after_the_last(records: Records) -> int:
+    """A lie by which the target went on behind the token that ended the reply."""
+    last = last_round(records)
+    index = records.index(last)
+    fields = dict(last.fields) | {"index": 4, "start": 9}
+    records.insert(index + 1, replace(last, fields=fields))
+    return index + 2
+
+
+LIES_ABOUT_ROUNDS: list[tuple[str, Callable[[Records], int]]] = [
+    ("more accepted than drafted", round_of(1, accepted=99)),
+    ("less accepted than emitted", round_of(1, accepted=1)),
+    ("accepted is negative", round_of(2, accepted=-1)),
+    ("accepted is no number", round_of(1, accepted="2")),
+    ("no outcome", round_of(1, outcome=None)),
+    ("an outcome of another round", round_of(1, outcome="bonus")),
+    ("an outcome that follows none", round_of(0, outcome="plain")),
+    ("an end that went on", round_of(1, outcome="end")),
+    ("an outcome that does not exist", round_of(1, outcome="luck")),
+    ("tokens that are no list", round_of(1, emitted=7)),
+    ("texts that are none", round_of(1, emitted_text=[7, 8, 9])),
+    ("tokens without texts", round_of(1, emitted=[8, 5], outcome="end")),
+    ("drafted tokens without texts", round_of(2, drafted_text=[])),
+    ("accepted tokens that were not drafted", round_of(1, drafted=[1, 2, 3])),
+    ("accepted text that was not drafted", round_of(1, drafted_text=["x", "Yes, ", "no"])),
+    ("a round that is not the next", round_of(1, index=3)),
+    ("a round elsewhere", round_of(1, start=4)),
+    ("a round behind the last", round_after_the_last),
+]
+
+
 def figures_of_what_did_not_end(records: Records) -> int:
     """A lie that reports figures before there can be any."""
     figures = records.pop(find(records, FiguresRecord, **R2))
@@ -172,7 +303,7 @@ DOCTORED: list[tuple[str, Lie, Callable[[Records], int]]] = [
     (
         "the source finished with a draft left",
         Lie.TEXT,
-        insert(Verified, R2, event(Finished, reason=EndReason.STOP)),
+        insert(RoundRecord, R2, event(Finished, reason=EndReason.STOP)),
     ),
     (
         "the reply ended with a draft left",
@@ -180,7 +311,7 @@ DOCTORED: list[tuple[str, Lie, Callable[[Records], int]]] = [
         remove(RolledBack, R2, then=Ended, **R2),
     ),
     ("verified beyond the text", Lie.ORDER, change(Verified, R2, to=99)),
-    ("verified falls", Lie.ORDER, insert(Verified, R2, event(Verified, to=3))),
+    ("verified falls", Lie.ORDER, insert(RoundRecord, R2, event(Verified, to=3))),
     (
         "rolled back to behind the end",
         Lie.ORDER,
@@ -230,7 +361,7 @@ DOCTORED: list[tuple[str, Lie, Callable[[Records], int]]] = [
     (
         "a second epoch while the first lives",
         Lie.TWICE,
-        remove(Voided, {}, then=Started, **R1),
+        second_epoch,
     ),
     ("sound of other words", Lie.SPEECH, change(SpeechRecord, ANSWER_SOUND, text="No, it isn’t.")),
     ("sound beyond its commit", Lie.SPEECH, change(SpeechRecord, ANSWER_SOUND, end=30)),
@@ -265,6 +396,81 @@ DOCTORED: list[tuple[str, Lie, Callable[[Records], int]]] = [
         change(FiguresRecord, R1, churn={"shout": {"churn": 1.0}}),
     ),
     ("figures of what did not end", Lie.CHURN, figures_of_what_did_not_end),
+    ("no figures of a protocol", Lie.CHURN, change(FiguresRecord, R1, churn={})),
+    (
+        "the confirmed turn is left out",
+        Lie.UNCONFIRMED,
+        shown_by(delete(TurnRecord, turn=1, state="confirmed"), Released, **R1),
+    ),
+    ("the turn is confirmed behind its answer", Lie.UNCONFIRMED, turn_behind_its_answer),
+    ("all sound is left out", Lie.SOUNDLESS, shown_by(delete(SpeechRecord), Released)),
+    (
+        "the first sound is left out",
+        Lie.SOUNDLESS,
+        shown_by(delete(SpeechRecord, **ANSWER_SOUND), Released, **R1),
+    ),
+    (
+        "sound that begins late",
+        Lie.SOUNDLESS,
+        shown_by(
+            change(
+                SpeechRecord,
+                ANSWER_SOUND,
+                start=17,
+                text="es, it is.",
+                words=(WordRecord(text="es,", start=17, end=20, begin_sample=0, end_sample=9),),
+            ),
+            Released,
+            **R1,
+        ),
+    ),
+    ("sound made twice", Lie.SPEECH, second_sound),
+    ("sound without words", Lie.SPEECH, change(SpeechRecord, ANSWER_SOUND, words=())),
+    ("no sound of words", Lie.SPEECH, change(SpeechRecord, ANSWER_SOUND, words=(), samples=0)),
+    ("sound at another rate", Lie.RATE, change(SpeechRecord, ANSWER_SOUND, rate_hz=RATE_HZ + 1)),
+    (
+        "all rounds are left out",
+        Lie.UNPROVEN,
+        shown_by(delete(RoundRecord), Verified, reply="r1", to=38),
+    ),
+    (
+        "the rounds of a broken reply are left out",
+        Lie.UNPROVEN,
+        shown_by(delete(RoundRecord, **R2), Ended, **R2),
+    ),
+    (
+        "other text was emitted",
+        Lie.UNPROVEN,
+        shown_by(
+            round_of(1, emitted_text=["</think>", "Yes, ", "it was. "]), Verified, **R1, to=38
+        ),
+    ),
+    (
+        "the last text was emitted otherwise",
+        Lie.UNPROVEN,
+        shown_by(round_of(2, emitted_text=["Two feet."]), Finished, **R1),
+    ),
+    (
+        "a script with rounds",
+        Lie.UNPROVEN,
+        shown_by(change(Started, R1, author=Author.SCRIPT), RoundRecord, **R1),
+    ),
+    (
+        "a script that is written piece by piece",
+        Lie.UNPROVEN,
+        insert(Verified, {"reply": "greeting"}, event(Drafted, at=12, text=" And?")),
+    ),
+    ("a round of a reply that nobody began", Lie.NOT_STARTED, change(RoundRecord, R2, reply="r7")),
+    ("a round after the end", Lie.AFTER_END, round_after_the_end),
+    *((name, Lie.ROUND, doctor) for name, doctor in LIES_ABOUT_ROUNDS),
+    ("all figures are left out", Lie.MISSING, shown_by(delete(FiguresRecord), Ended)),
+    (
+        "the figures of one reply are left out",
+        Lie.MISSING,
+        shown_by(delete(FiguresRecord, **R1), Ended, **R1),
+    ),
+    ("figures reported twice", Lie.MISSING, second_figures),
+    ("cut in the middle of a reply", Lie.INCOMPLETE, cut_off),
 ]
 
 
@@ -298,7 +504,7 @@ def test_redaction_hides_no_lie_but_words(lie: Lie, doctor: Callable[[Records], 
     records = good_trace()
     doctor(records)
     redacted = audited([redact(record) for record in records])
-    assert redacted or lie in (Lie.TEXT, Lie.SPEECH)
+    assert redacted or lie in (Lie.TEXT, Lie.SPEECH, Lie.ROUND, Lie.UNPROVEN)
 
 
 def test_every_kind_of_lie_has_a_doctored_trace() -> None:
@@ -324,36 +530,100 @@ def test_the_reply_to_a_tool_result_is_a_reply_of_its_own() -> None:
     talk.turn(1, "Will it rain?")
     for name in ("r1", "r2"):
         reply = talk.open(name)
-        talk.say(reply, Draft(text="Yes."), Verify(to=4), Finish())
+        talk.say(reply, Draft(text="Yes."), Verify(to=4))
+        talk.round(reply, drafted=["Yes"], accepted=1, then=".")
+        talk.say(reply, Finish())
         talk.commit(reply, 4)
         talk.speak(reply, 0, 4)
         talk.do(reply, "release", 4)
         talk.do(reply, "hear", 4)
         talk.do(reply, "end", EndReason.STOP)
+        talk.figures(reply)
         talk.records.append(ToolRecord(reply=name, at_s=talk.tick(), name="n", outcome="ran"))
     assert audited(talk.records) == []
     del talk.records[find(talk.records, ToolRecord, reply="r1")]
-    assert [each.lie for each in audited(talk.records)] == [Lie.TWICE]
+    assert [each.lie for each in audited(talk.records)] == [Lie.TWICE, Lie.UNCONFIRMED]
 
 
-def test_a_commit_without_sound_is_no_speech() -> None:
+def test_a_tool_answers_no_turn_that_nobody_took() -> None:
+    """A tool's result without a turn before it asks for no reply."""
+    records = good_trace()
+    records.insert(1, ToolRecord(reply="r0", at_s=0.0, name="n", outcome="ran"))
+    doctor = shown_by(delete(TurnRecord, turn=1, state="confirmed"), Released, **R1)
+    line = doctor(records)
+    assert [(each.line, each.lie) for each in audited(records)] == [(line, Lie.UNCONFIRMED)]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        (["a\ufffd", "\ufffdb"], "aéb"),
+        (["\ufffd", "\ufffd", "\ufffd\ufffd"], "👍"),
+        (["\ufffd"], "\ufffd"),
+        (["\ufffd\ufffd\ufffd"], "éé"),
+        (["é", "."], "é"),
+    ],
+)
+def test_broken_code_points_prove_whole_ones(pieces: list[str], text: str) -> None:
+    """Tokens may hold a part of a code point each."""
+    assert proven(pieces, text)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [(["\ufffd"], "a"), (["\ufffd" * 5], "é."), (["e"], "é"), (["\ufffdb"], "éé"), ([], "é")],
+)
+def test_broken_code_points_prove_nothing_else(pieces: list[str], text: str) -> None:
+    """Neither ASCII, nor more than they may be the pieces of."""
+    assert not proven(pieces, text)
+
+
+def proven(pieces: list[str], text: str) -> bool:
+    rounds = RoundsAudit()
+    earlier: list[dict[str, Any]] = []
+    for piece in pieces:
+        earlier.append(round_fields(earlier, drafted=[], accepted=0, then=piece))
+        assert list(rounds.take(earlier[-1])) == []
+    return rounds.proves(text)
+
+
+def test_markup_alone_needs_no_sound() -> None:
+    """Nothing is said for it, though it may hold letters."""
+    talk = Talk()
+    reply = talk.open("r", author=Author.SCRIPT)
+    talk.say(reply, Draft(text="<br>"), Verify(to=4), Finish())
+    talk.commit(reply, 4)
+    talk.records.append(silence(talk, "<br>"))
+    talk.do(reply, "synthesize", 4)
+    talk.do(reply, "end", EndReason.INTERRUPTED)
+    talk.figures(reply)
+    assert audited(talk.records) == []
+
+
+def silence(talk: Talk, text: str) -> SpeechRecord:
+    """A record of no sound."""
+    return SpeechRecord(
+        reply="r",
+        epoch=0,
+        at_s=talk.tick(),
+        start=0,
+        end=len(text),
+        text=text,
+        samples=0,
+        rate_hz=8000,
+    )
+
+
+@pytest.mark.parametrize("kind", [Kind.SENTENCE, Kind.SILENT])
+def test_a_commit_without_sound_is_no_speech(kind: Kind) -> None:
     """A record of no samples and no words says that there was nothing to say."""
     talk = Talk()
     reply = talk.open("r")
     talk.say(reply, Draft(text="..."), Verify(to=3))
-    talk.do(reply, "commit", commit_of(reply, 3))
-    talk.records.append(
-        SpeechRecord(
-            reply="r",
-            epoch=0,
-            at_s=talk.tick(),
-            start=0,
-            end=3,
-            text="...",
-            samples=0,
-            rate_hz=8000,
-        )
-    )
+    talk.do(reply, "commit", commit_of(reply, 3, kind=kind))
+    talk.records.append(silence(talk, "..."))
+    talk.do(reply, "end", EndReason.INTERRUPTED)
+    talk.figures(reply)
     assert audited(talk.records) == []
 
 

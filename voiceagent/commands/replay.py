@@ -93,6 +93,7 @@ def _audit(path: Path) -> "Summary":
     auditor = Audit()
     for line, record in _records(path):
         auditor.feed(record, line=line)
+    auditor.finish()
     return auditor.summary()
 
 

@@ -12,9 +12,26 @@ from typing import Any
 
 from voiceagent.core.audit_epoch import EpochAudit, Finding, Lie
 from voiceagent.core.churn import ChurnFigures
-from voiceagent.core.events import Author, Ended, LedgerEvent, Recorded, Started, Voided
+from voiceagent.core.events import (
+    Author,
+    Confirmed,
+    Ended,
+    LedgerEvent,
+    Recorded,
+    Started,
+    Turn,
+    Voided,
+)
 from voiceagent.core.streams import Stream, StreamError, StreamProtocol
-from voiceagent.core.trace import FiguresRecord, Record, SpeechRecord, ToolRecord, TurnRecord, read
+from voiceagent.core.trace import (
+    FiguresRecord,
+    Record,
+    RoundRecord,
+    SpeechRecord,
+    ToolRecord,
+    TurnRecord,
+    read,
+)
 
 __all__ = ["Audit", "ChurnAccount", "Lie", "Summary", "Violation", "audit"]
 
@@ -112,12 +129,32 @@ class Audit:
         self._speech_s = 0.0
         self._answering: str | None = None
         """The model's reply to the latest turn of which something was released."""
+        self._asked: str | None = None
+        """The reply that answers the latest confirmed turn; empty if none has begun to."""
+        self._rate_hz: int | None = None
+        self._line = 0
+        self._over_lines: dict[tuple[str, int], int] = {}
+        self._reported: set[tuple[str, int]] = set()
 
     def feed(self, record: Record, *, line: int) -> None:
         """Takes the record in ``line``, counted from 1."""
         self._records += 1
+        self._line = line
         for lie, detail in self._findings(record):
             self.violations.append(Violation(line=line, lie=lie, detail=detail))
+
+    def finish(self) -> None:
+        """There are no more records: names what should have come and did not, in its place."""
+        for key, epoch in self._epochs.items():
+            if epoch.over is None:
+                lie, line, detail = Lie.INCOMPLETE, self._line, "the trace ends before the epoch"
+            elif key not in self._reported:
+                lie, line, detail = Lie.MISSING, self._over_lines[key], "its figures are missing"
+            else:
+                continue
+            detail = f"{_name(epoch)}: {detail}"
+            self.violations.append(Violation(line=line, lie=lie, detail=detail))
+        self.violations.sort(key=lambda each: each.line)
 
     def summary(self) -> Summary:
         """What the trace has told so far."""
@@ -144,14 +181,18 @@ class Audit:
                 yield from self._take_event(record)
             case SpeechRecord():
                 yield from self._take_speech(record)
+            case RoundRecord():
+                yield from self._take_round(record)
             case FiguresRecord():
                 yield from self._take_figures(record)
             case TurnRecord():
                 if record.state == "confirmed":
                     self._turns += 1
-                    self._answering = None
+                    self._answering, self._asked = None, ""
             case ToolRecord():
-                self._answering = None  # the reply to a tool's result is a reply of its own
+                # The reply to a tool's result is a reply of its own to the same turn.
+                self._answering = None
+                self._asked = self._asked and ""
             case _:
                 pass
 
@@ -169,22 +210,48 @@ class Audit:
             return
         if any(not isinstance(each.over, Voided) for each in earlier):
             yield Lie.TWICE, f"{_name(event)} starts, but its last epoch was not withdrawn"
-        self._epochs[event.reply, event.epoch] = EpochAudit(event)
+        epoch = self._epochs[event.reply, event.epoch] = EpochAudit(event)
+        if event.turn is Turn.CONFIRMED:
+            self._ask_for(epoch)
         self._count(event)
+
+    def _ask_for(self, epoch: EpochAudit) -> None:
+        """Lets an epoch answer the latest confirmed turn, unless another reply does."""
+        if epoch.author is Author.MODEL and self._asked in ("", epoch.reply):
+            self._asked = epoch.reply
+            epoch.is_asked_for = True
 
     def _take_event(self, event: LedgerEvent) -> Iterator[Finding]:
         epoch = self._epochs.get((event.reply, event.epoch))
         if epoch is None:
             yield Lie.NOT_STARTED, f"{_name(event)} has not started"
             return
-        spoke = epoch.speaks
+        if isinstance(event, Confirmed):
+            self._ask_for(epoch)
+        spoke, was_released = epoch.speaks, epoch.was_released
         for lie, detail in epoch.take(event):
             yield lie, f"{_name(event)}: {detail}"
-        if epoch.speaks and not spoke and epoch.author is Author.MODEL:
-            if self._answering not in (None, event.reply):
-                yield Lie.TWICE, f"{_name(event)}: {self._answering} answered the turn already"
-            self._answering = event.reply
+        if isinstance(event, Ended | Voided):
+            self._over_lines[event.reply, event.epoch] = self._line
+        if epoch.author is Author.MODEL:
+            if epoch.speaks and not spoke:
+                yield from self._take_answer(event)
+            if epoch.was_released and not was_released and not epoch.is_asked_for:
+                yield Lie.UNCONFIRMED, f"{_name(event)}: no confirmed turn is left to answer"
         self._count(event)
+
+    def _take_answer(self, event: LedgerEvent) -> Iterator[Finding]:
+        if self._answering not in (None, event.reply):
+            yield Lie.TWICE, f"{_name(event)}: {self._answering} answered the turn already"
+        self._answering = event.reply
+
+    def _take_round(self, record: RoundRecord) -> Iterator[Finding]:
+        epoch = self._epochs.get((record.reply, record.epoch))
+        if epoch is None:
+            yield Lie.NOT_STARTED, f"{_name(record)} has not started"
+            return
+        for lie, detail in epoch.take_round(record):
+            yield lie, f"{_name(record)}: {detail}"
 
     def _take_speech(self, record: SpeechRecord) -> Iterator[Finding]:
         epoch = self._epochs.get((record.reply, record.epoch))
@@ -193,10 +260,20 @@ class Audit:
             return
         for lie, detail in epoch.take_speech(record):
             yield lie, f"{_name(record)}: {detail}"
+        if record.samples:
+            if self._rate_hz not in (None, record.rate_hz):
+                yield Lie.RATE, f"{_name(record)}: {record.rate_hz} Hz follows {self._rate_hz} Hz"
+            self._rate_hz = record.rate_hz
         self._speech_s += record.samples / max(1, record.rate_hz)
 
     def _take_figures(self, record: FiguresRecord) -> Iterator[Finding]:
+        key = record.reply, record.epoch
+        if key in self._reported:
+            yield Lie.MISSING, f"{_name(record)}: its figures are there twice"
+        self._reported.add(key)
         derived = self._account.of(record.reply, epoch=record.epoch)
+        for protocol in derived.keys() - record.churn.keys():
+            yield Lie.CHURN, f"{_name(record)}: no figures of {protocol}"
         for protocol, reported in record.churn.items():
             truth = derived.get(protocol)
             if not isinstance(reported, Mapping) or truth is None:
@@ -223,10 +300,11 @@ def audit(lines: Iterable[str | bytes]) -> list[Violation]:
     auditor = Audit()
     for number, record in read(lines):
         auditor.feed(record, line=number)
+    auditor.finish()
     return auditor.violations
 
 
-def _name(record: LedgerEvent | SpeechRecord | FiguresRecord) -> str:
+def _name(record: LedgerEvent | SpeechRecord | FiguresRecord | RoundRecord | EpochAudit) -> str:
     return f"reply {record.reply} epoch {record.epoch}"
 
 

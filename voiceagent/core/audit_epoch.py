@@ -7,7 +7,9 @@ it goes on from what the trace claims.
 from collections.abc import Iterator
 from enum import StrEnum
 
+from voiceagent.core.audit_rounds import RoundsAudit
 from voiceagent.core.events import (
+    Author,
     Committed,
     Confirmed,
     Drafted,
@@ -28,7 +30,7 @@ from voiceagent.core.events import (
     Voided,
 )
 from voiceagent.core.kinds import Kind
-from voiceagent.core.trace import SpeechRecord
+from voiceagent.core.trace import RoundRecord, SpeechRecord
 
 
 class Lie(StrEnum):
@@ -51,7 +53,7 @@ class Lie(StrEnum):
     UNCOMMITTED = "uncommitted"
     """Sound of text that was not committed at that time."""
     UNCONFIRMED = "unconfirmed"
-    """Released before the user's turn was confirmed."""
+    """Released before the user's turn was confirmed, or to a turn that is not on record."""
     PAUSED = "paused"
     """Released while playout was paused."""
     VOIDED = "voided"
@@ -64,11 +66,24 @@ class Lie(StrEnum):
     """Sound that does not lie inside a spoken commit, or says other words."""
     SILENT = "silent"
     """Sound of text that is not for the ear."""
+    SOUNDLESS = "soundless"
+    """Released text for the ear of which no sound is on record."""
+    RATE = "rate"
+    """Sound of another rate than the sound before it."""
+    ROUND = "round"
+    """A round that contradicts itself, or does not follow the one before."""
+    UNPROVEN = "unproven"
+    """Verified text of a model that its rounds did not emit, or a script that has rounds."""
     CHURN = "churn"
     """A reported figure differs from the derived one."""
+    MISSING = "missing"
+    """The figures of an epoch that is over are not on record, or twice."""
+    INCOMPLETE = "incomplete"
+    """The trace ends before an epoch does."""
 
 
 Finding = tuple[Lie, str]
+_MARKUP = frozenset("<>[](){}*_`~#|&\\/^=$@+")
 
 
 class EpochAudit:
@@ -80,8 +95,13 @@ class EpochAudit:
         self.author = started.author
         self.was_released = False
         self.over: Ended | Voided | None = None
+        self.is_asked_for = False
+        """Whether a confirmed turn is on record that this epoch answers."""
         self._turn = started.turn
-        self._paused = False
+        self._paused = self._doubted = False
+        self._rounds = RoundsAudit()
+        self._sounded = 0
+        self._gaps: list[int] = []
         self._text = ""
         self._commits: list[Committed] = []
         self._verified = self._committed = self._synthesized = self._released = self._heard = 0
@@ -109,11 +129,43 @@ class EpochAudit:
             released = isinstance(event, Released) and isinstance(self.over, Voided)
             yield Lie.VOIDED if released else Lie.AFTER_END, "the epoch is over"
         in_order = self._in_order
+        yield from self._take_proof(event)
         yield from self._take_text(event)
         yield from self._take_sound(event)
         yield from self._take_state(event)
         if in_order and not self._in_order:
             yield Lie.ORDER, f"watermarks out of order: {self._marks}"
+
+    def take_round(self, record: RoundRecord) -> Iterator[Finding]:
+        """Yields what is wrong with a round."""
+        if self.over is not None:
+            yield Lie.AFTER_END, "a round, but the epoch is over"
+        if self.author is Author.SCRIPT:
+            yield Lie.UNPROVEN, "a round of a reply that no model wrote"
+        for detail in self._rounds.take(record.fields):
+            yield Lie.ROUND, detail
+
+    def _take_proof(self, event: LedgerEvent) -> Iterator[Finding]:
+        """A round is told right behind the text that it verified, so it may lack at an end.
+
+        An end that breaks the reply off may come between the two. What was heard is proven always.
+        """
+        match event:
+            case Drafted() if self.author is Author.SCRIPT and self._text:
+                yield Lie.UNPROVEN, "a script that is not written at once"
+            case Verified():
+                yield from self._prove(self._verified)
+            case Finished() | Ended():
+                yield from self._prove(self._verified if event.reason.is_complete else self._heard)
+            case _:
+                pass
+
+    def _prove(self, to: int) -> Iterator[Finding]:
+        if self.author is Author.SCRIPT or self._doubted:
+            return
+        if not self._rounds.proves(self._text[:to]):
+            self._doubted = True  # once is enough: nothing behind it can be proven
+            yield Lie.UNPROVEN, f"no rounds emitted the text that is verified to {to}"
 
     @property
     def _marks(self) -> tuple[int, ...]:
@@ -190,6 +242,9 @@ class EpochAudit:
     def _take_release(self, event: Released) -> Iterator[Finding]:
         if self._turn is not Turn.CONFIRMED:
             yield Lie.UNCONFIRMED, "released, but the turn is not confirmed"
+        silent_from = min([*self._gaps, self._sounded])
+        if self._is_for_the_ear(silent_from, event.to):
+            yield Lie.SOUNDLESS, f"released to {event.to}, sound is on record to {silent_from}"
         if self._paused:
             yield Lie.PAUSED, "released while playout is paused"
         if event.to < self._released:
@@ -226,17 +281,34 @@ class EpochAudit:
             yield Lie.UNRELEASED, f"ended at {event.at}, not at {expected}"
         self.over = event
 
+    def _is_for_the_ear(self, start: int, end: int) -> bool:
+        """Whether anything between the two was committed to be heard."""
+        return any(
+            each.kind is not Kind.SILENT and each.start < end and start < each.end
+            for each in self._commits
+        )
+
     def take_speech(self, record: SpeechRecord) -> Iterator[Finding]:
         """Yields what is wrong with a piece of sound."""
-        if not record.samples and not record.words:
-            return  # a commit that makes no sound
+        yield from self._take_span(record)
+        if record.start < self._sounded:
+            yield Lie.SPEECH, f"sound of {record.start} to {record.end} is made twice"
+        elif self._is_for_the_ear(self._sounded, record.start):
+            self._gaps.append(self._sounded)  # a failed voice; nothing behind it may go out
+        self._sounded = max(self._sounded, record.end)
+
+    def _take_span(self, record: SpeechRecord) -> Iterator[Finding]:
         at = [each for each in self._commits if each.start <= record.start < each.end]
         if not at or record.end > at[0].end or record.end <= record.start:
             yield Lie.SPEECH, f"sound of {record.start} to {record.end} lies in no commit"
         elif at[0].kind is Kind.SILENT:
+            if not record.samples and not record.words:
+                return  # it says itself that it is none
             yield Lie.SILENT, f"sound of {record.start} to {record.end}, which is silent"
         if record.text != self._text[record.start : record.end]:
             yield Lie.SPEECH, f"sound of {record.start} to {record.end} has other words"
+        if not record.words and _has_words(record):
+            yield Lie.SPEECH, f"sound of {record.start} to {record.end} has no words"
         yield from self._take_words(record)
 
     def _take_words(self, record: SpeechRecord) -> Iterator[Finding]:
@@ -249,3 +321,10 @@ class EpochAudit:
             if word.text != self._text[word.start : word.end]:
                 yield Lie.SPEECH, f"word at {word.start} is not the text there"
             position, sample = word.end, word.end_sample
+
+
+def _has_words(record: SpeechRecord) -> bool:
+    """Whether its text has something to say: markup may have none, and then it has no sound."""
+    if not any(map(str.isalnum, record.text)):
+        return False
+    return bool(record.samples) or not any(each in _MARKUP for each in record.text)
