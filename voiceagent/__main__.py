@@ -7,7 +7,11 @@ STOPPED = 130
 
 
 def run() -> int:
-    """Runs the command line; Ctrl-C is one line at any moment, also while modules are imported."""
+    """Runs the command line; Ctrl-C is one line at any moment, also while modules are imported.
+
+    ``kill`` is taken for Ctrl-C: what is half done is cleared away.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         from voiceagent.cli import main
 
@@ -16,8 +20,9 @@ def run() -> int:
         sys.stderr.write("voiceagent: stopped.\n")
         status = STOPPED
     if status == STOPPED:
-        # Already ending: a second Ctrl-C has nothing to add but a traceback.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # Already ending: a second signal has nothing to add but a traceback.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
     return status
 
 

@@ -299,7 +299,7 @@ sys.exit(run())
 """
 
 
-@pytest.mark.parametrize("program", [STUBBORN, IMPORTING])
+@pytest.mark.parametrize("program", [STUBBORN, IMPORTING, IMPORTING.replace("SIGINT", "SIGTERM")])
 def test_ctrl_c_is_one_line_at_any_moment(program: str, tmp_path: Path) -> None:
     """While modules are imported, and when what was to stop hangs: no traceback, no file."""
     environment = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])}
