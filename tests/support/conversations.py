@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
+from zlib import crc32
 
 from voiceagent.core.audit import ChurnAccount
 from voiceagent.core.kinds import Kind
@@ -57,10 +58,10 @@ def round_fields(
         "index": len(earlier),
         "start": sum(len(each["emitted"]) for each in earlier),
         "drafter": "ngram",
-        "drafted": [len(text) for text in drafted],
+        "drafted": [crc32(text.encode()) for text in drafted],
         "drafted_text": list(drafted),
         "accepted": accepted,
-        "emitted": [len(text) for text in emitted],
+        "emitted": [crc32(text.encode()) for text in emitted],
         "emitted_text": emitted,
         "outcome": "end" if not then else follows if drafted else "plain",
     }

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from zlib import crc32
 
 import pytest
 from conversations import RATE_HZ, Talk, commit_of, good_trace, round_fields
@@ -259,6 +260,7 @@ LIES_ABOUT_ROUNDS: list[tuple[str, Callable[[Records], int]]] = [
     ("a round that is not the next", round_of(1, index=3)),
     ("a round elsewhere", round_of(1, start=4)),
     ("a round behind the last", round_after_the_last),
+    ("a token of two texts", round_of(2, emitted=[crc32(b"it is. ")])),
 ]
 
 

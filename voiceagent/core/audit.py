@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from voiceagent.core.audit_epoch import EpochAudit, Finding, Lie
+from voiceagent.core.audit_rounds import Vocabulary
 from voiceagent.core.churn import ChurnFigures
 from voiceagent.core.events import (
     Author,
@@ -25,6 +26,7 @@ from voiceagent.core.events import (
 from voiceagent.core.streams import Stream, StreamError, StreamProtocol
 from voiceagent.core.trace import (
     FiguresRecord,
+    Header,
     Record,
     RoundRecord,
     SpeechRecord,
@@ -132,6 +134,8 @@ class Audit:
         self._asked: str | None = None
         """The reply that answers the latest confirmed turn; empty if none has begun to."""
         self._rate_hz: int | None = None
+        self._vocabulary: Vocabulary | None = Vocabulary()
+        """None where the token numbers were redacted."""
         self._line = 0
         self._over_lines: dict[tuple[str, int], int] = {}
         self._reported: set[tuple[str, int]] = set()
@@ -179,6 +183,8 @@ class Audit:
                 yield from self._start(record)
             case Recorded():
                 yield from self._take_event(record)
+            case Header() if record.redacted:
+                self._vocabulary = None
             case SpeechRecord():
                 yield from self._take_speech(record)
             case RoundRecord():
@@ -252,6 +258,9 @@ class Audit:
             return
         for lie, detail in epoch.take_round(record):
             yield lie, f"{_name(record)}: {detail}"
+        if self._vocabulary is not None:
+            for detail in self._vocabulary.learn(record.fields):
+                yield Lie.ROUND, f"{_name(record)}: {detail}"
 
     def _take_speech(self, record: SpeechRecord) -> Iterator[Finding]:
         epoch = self._epochs.get((record.reply, record.epoch))

@@ -80,6 +80,24 @@ class _Claim:
                 return False
 
 
+class Vocabulary:
+    """The text of each token number, as far as the rounds of a trace have told."""
+
+    def __init__(self) -> None:
+        self._texts: dict[int, str] = {}
+
+    def learn(self, fields: Mapping[str, Any]) -> Iterator[str]:
+        """Yields the tokens of a round that had another text before."""
+        claim = _Claim.of(fields)
+        if claim is None:
+            return
+        texts = (*claim.drafted_text, *claim.emitted_text)
+        for token, text in zip((*claim.drafted, *claim.emitted), texts, strict=False):
+            known = self._texts.setdefault(token, text)
+            if known != text:
+                yield f"token {token} is {text!r}, and was {known!r} before"
+
+
 class RoundsAudit:
     """The rounds of one epoch so far."""
 
