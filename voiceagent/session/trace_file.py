@@ -12,12 +12,10 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from voiceagent.core.churn import ChurnFigures
+from voiceagent.core.audit import ChurnAccount
 from voiceagent.core.errors import VoiceAgentError
-from voiceagent.core.events import Ended, Recorded, Started, Voided
-from voiceagent.core.frames import StreamProtocol
+from voiceagent.core.events import Ended, Recorded, Voided
 from voiceagent.core.redact import redact
-from voiceagent.core.streams import Stream
 from voiceagent.core.trace import (
     FiguresRecord,
     Header,
@@ -55,7 +53,7 @@ class TraceFile:
     def __init__(self, path: Path, *, header: Header, redacted: bool = False) -> None:
         self._path = path
         self._redacted = redacted
-        self._streams: dict[tuple[str, int], dict[StreamProtocol, Stream]] = {}
+        self._account = ChurnAccount()
         self._partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
         try:
             private = os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -99,25 +97,13 @@ class TraceFile:
             raise VoiceAgentError(f"cannot write {self._path}: {error.strerror}") from error
 
     def _measure(self, event: Recorded) -> None:
-        """Feeds the reply's own streams; reports their figures once it is over."""
-        key = (event.reply, event.epoch)
-        if isinstance(event, Started):
-            self._streams[key] = {each: Stream(each) for each in StreamProtocol}
-        for stream in self._streams[key].values():
-            stream.feed(event)  # type: ignore[arg-type]  # every Recorded is a ledger event
-            stream.frames()
+        """Follows the reply in every protocol; reports the figures once it is over."""
+        self._account.feed(event)  # type: ignore[arg-type]  # every Recorded is a ledger event
         if isinstance(event, Ended | Voided):
-            churn = {str(each): stream.figures() for each, stream in self._streams.pop(key).items()}
-            self._write(_figures(event, churn))
-
-
-def _figures(event: Recorded, churn: Mapping[str, ChurnFigures]) -> FiguresRecord:
-    return FiguresRecord(
-        reply=event.reply,
-        epoch=event.epoch,
-        at_s=event.at_s,
-        churn={protocol: figures.to_object() for protocol, figures in churn.items()},
-    )
+            churn = self._account.of(event.reply, epoch=event.epoch)
+            self._write(
+                FiguresRecord(reply=event.reply, epoch=event.epoch, at_s=event.at_s, churn=churn)
+            )
 
 
 def _record(happening: Happening) -> Record:
