@@ -10,13 +10,14 @@ import pytest
 
 from voiceagent.core import trace
 from voiceagent.core.audit import Lie
-from voiceagent.core.client import Client
+from voiceagent.core.client import Client, Violation
 from voiceagent.core.events import LedgerEvent
 from voiceagent.core.frames import FRAMES, StreamProtocol, from_json
 
 ROOT = Path(__file__).parents[2]
 STREAMS = (ROOT / "docs" / "stream-protocol.md").read_text(encoding="utf-8")
 TRACES = (ROOT / "docs" / "trace.md").read_text(encoding="utf-8")
+JAVASCRIPT = ROOT / "voiceagent" / "gateway" / "page" / "voiceagent-stream.js"
 EXAMPLE = ROOT / "tests" / "vectors" / "streams" / "example.json"
 
 
@@ -58,6 +59,13 @@ def test_every_frame_has_its_row_with_all_its_fields(name: str) -> None:
     for each in fields(FRAMES[name]):
         if each.name not in ("reply", "epoch", "seq"):
             assert f"`{each.metadata.get('wire', each.name)}`" in described
+
+
+@pytest.mark.parametrize("code", ["malformed", *Violation])
+def test_every_code_of_a_refusal_has_its_row(code: str) -> None:
+    """In the page, and in the JavaScript client."""
+    assert re.search(rf"^\| .*`{code}`.* \|", STREAMS, re.MULTILINE)
+    assert re.search(rf"^  {code}: ", JAVASCRIPT.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 @pytest.mark.parametrize("event", get_args(LedgerEvent), ids=lambda event: event.__name__)

@@ -1,7 +1,8 @@
 """The vectors in tests/vectors/streams, by which another implementation can be checked too.
 
 Each file has ledger events and, by protocol, the frames that follow from them and what a client
-shows at the end. ``illegal.json`` has streams whose last frame, and no earlier one, is illegal.
+shows at the end. ``illegal.json`` has streams whose last frame, and no earlier one, is illegal,
+with the code of the rule it breaks; ``malformed.json`` has messages that are no frames at all.
 """
 
 import json
@@ -10,20 +11,19 @@ from typing import Any
 
 import pytest
 
-from voiceagent.core.client import Client, IllegalStream
+from voiceagent.core.client import Client, IllegalStream, Violation
 from voiceagent.core.events import Recorded
-from voiceagent.core.frames import StreamProtocol, from_json
+from voiceagent.core.frames import FrameError, StreamProtocol, from_json
 from voiceagent.core.streams import Stream
 from voiceagent.core.trace import decode
 
 FOLDER = Path(__file__).parents[1] / "vectors" / "streams"
-LEGAL = sorted(path.stem for path in FOLDER.glob("*.json") if path.stem != "illegal")
-ILLEGAL = json.loads((FOLDER / "illegal.json").read_text(encoding="utf-8"))
+LEGAL = sorted(path.stem for path in FOLDER.glob("*.json"))
+LEGAL = [name for name in LEGAL if name not in ("illegal", "malformed")]
 
 
-def load(name: str) -> dict[str, Any]:
-    vector: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    return vector
+def load(name: str) -> Any:
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("protocol", StreamProtocol)
@@ -64,12 +64,25 @@ def test_frames_leave_on_the_screen_what_the_vector_says(
     assert shown == stream["shown"]
 
 
-@pytest.mark.parametrize("vector", ILLEGAL, ids=lambda vector: vector["name"])
+@pytest.mark.parametrize("vector", load("illegal"), ids=lambda vector: vector["name"])
 def test_illegal_streams_are_refused_at_their_last_frame(vector: dict[str, Any]) -> None:
-    """And at no earlier one."""
+    """And at no earlier one, by the rule that it breaks."""
     *legal, last = [from_json(json.dumps(fields)) for fields in vector["frames"]]
     client = Client()
     for frame in legal:
         client.apply(frame)
-    with pytest.raises(IllegalStream):
+    with pytest.raises(IllegalStream) as refused:
         client.apply(last)
+    assert refused.value.code == vector["code"]
+
+
+def test_every_rule_has_an_illegal_stream() -> None:
+    """So that another implementation is asked about each."""
+    assert {vector["code"] for vector in load("illegal")} == set(Violation)
+
+
+@pytest.mark.parametrize("vector", load("malformed"), ids=lambda vector: vector["name"])
+def test_malformed_messages_are_refused(vector: dict[str, Any]) -> None:
+    """Before any client sees them."""
+    with pytest.raises(FrameError):
+        from_json(vector["message"])

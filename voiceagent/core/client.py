@@ -1,7 +1,8 @@
 """The reference client: what a legal stream makes of a screen, and which streams are not legal."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, NoReturn
 
 from voiceagent.core import frames as wire
@@ -10,8 +11,42 @@ from voiceagent.core.events import Author, EndReason, Turn, VoidCause
 from voiceagent.core.frames import Frame, StreamProtocol, TextState
 
 
+class Violation(StrEnum):
+    """Which rule of the protocol a frame breaks. The values are the same in every client."""
+
+    SEQUENCE = "sequence"
+    """A frame was lost, doubled or moved."""
+    UNIT = "unit"
+    PROTOCOL = "protocol"
+    """The stream began with another protocol."""
+    GATED = "gated"
+    """A stream without retraction shows, or takes back, what is not certain."""
+    NOT_WITHDRAWN = "not_withdrawn"
+    """The reply starts again, though its last epoch was not withdrawn."""
+    NOT_STARTED = "not_started"
+    OVER = "over"
+    """The epoch has ended or was withdrawn."""
+    CONFIRMED = "confirmed"
+    """Possible only before the turn is confirmed."""
+    UNCONFIRMED = "unconfirmed"
+    """Possible only after that."""
+    POSITION = "position"
+    """The frame does not fit where the text and its watermarks are."""
+    EMPTY = "empty"
+    PROVISIONAL = "provisional"
+    """Text that may still be taken back is in the way."""
+
+
 class IllegalStream(VoiceAgentError, ValueError):
-    """A frame that the protocol does not allow here; the message says which rule it breaks."""
+    """A frame that the protocol does not allow here; the message says which rule it breaks.
+
+    Attributes:
+        code: the rule, for programs.
+    """
+
+    def __init__(self, code: Violation, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @dataclass(slots=True)
@@ -30,6 +65,8 @@ class View:
     """Where the text that counts ends; None while the reply goes on."""
     reason: EndReason | None = None
     voided: VoidCause | None = None
+    commits: list[wire.CommitFrame] = field(default_factory=list)
+    tools: list[wire.ToolFrame] = field(default_factory=list)
 
     @property
     def over(self) -> bool:
@@ -77,7 +114,7 @@ class Client:
             IllegalStream: the frame is not legal here.
         """
         if frame.seq != self._seq:
-            _refuse(frame, f"seq is {frame.seq} where {self._seq} follows")
+            _refuse(frame, Violation.SEQUENCE, f"seq is {frame.seq} where {self._seq} follows")
         if isinstance(frame, wire.StartFrame):
             self._start(frame)
         elif not isinstance(frame, wire.ErrorFrame):
@@ -88,13 +125,17 @@ class Client:
     def _start(self, frame: wire.StartFrame) -> None:
         last = self.views.get(frame.reply)
         if frame.unit != "code_point":
-            _refuse(frame, f"unit is {frame.unit}")
+            _refuse(frame, Violation.UNIT, f"unit is {frame.unit}")
         if self.protocol not in (None, frame.protocol):
-            _refuse(frame, f"the stream's protocol was {self.protocol}")
+            _refuse(frame, Violation.PROTOCOL, f"the stream's protocol was {self.protocol}")
         if not frame.protocol.retracts and frame.turn is not Turn.CONFIRMED:
-            _refuse(frame, f"{frame.protocol} starts no unconfirmed turn")
+            _refuse(frame, Violation.GATED, f"{frame.protocol} starts no unconfirmed turn")
         if last is not None and (last.voided is None or last.epoch >= frame.epoch):
-            _refuse(frame, f"epoch {last.epoch} of the reply was not withdrawn before")
+            _refuse(
+                frame,
+                Violation.NOT_WITHDRAWN,
+                f"epoch {last.epoch} of the reply was not withdrawn before",
+            )
         self.protocol = frame.protocol
         self._latest = self.views[frame.reply] = View(
             reply=frame.reply, epoch=frame.epoch, turn=frame.turn, author=frame.author
@@ -103,9 +144,9 @@ class Client:
     def _view(self, frame: Frame) -> View:
         view = self.views.get(frame.reply)
         if view is None or view.epoch != frame.epoch:
-            _refuse(frame, "the epoch has not started")
+            _refuse(frame, Violation.NOT_STARTED, "the epoch has not started")
         if view.over:
-            _refuse(frame, "the epoch is over")
+            _refuse(frame, Violation.OVER, "the epoch is over")
         return view
 
     def _check_protocol(self, frame: Frame) -> None:
@@ -114,73 +155,100 @@ class Client:
         takes_back = isinstance(frame, wire.RollbackFrame | wire.VoidFrame)
         provisional = isinstance(frame, wire.AppendFrame) and frame.state is TextState.PROVISIONAL
         if takes_back or provisional:
-            _refuse(frame, f"{self.protocol} has none")
+            _refuse(frame, Violation.GATED, f"{self.protocol} has none")
 
 
 def _confirm(view: View, frame: wire.ConfirmFrame) -> None:
     if view.turn is Turn.CONFIRMED:
-        _refuse(frame, "the turn is confirmed already")
+        _refuse(frame, Violation.CONFIRMED, "the turn is confirmed already")
     view.turn = Turn.CONFIRMED
 
 
 def _void(view: View, frame: wire.VoidFrame) -> None:
     if view.turn is Turn.CONFIRMED:
-        _refuse(frame, "the turn is confirmed")
+        _refuse(frame, Violation.CONFIRMED, "the turn is confirmed")
     view.voided = frame.cause
     view.text = ""
     view.verified = view.committed = 0
+    view.commits.clear()
 
 
 def _append(view: View, frame: wire.AppendFrame) -> None:
     if frame.at != len(view.text):
-        _refuse(frame, f"at is {frame.at} where the text has {len(view.text)} code points")
+        _refuse(
+            frame,
+            Violation.POSITION,
+            f"at is {frame.at} where the text has {len(view.text)} code points",
+        )
     if not frame.text:
-        _refuse(frame, "there is no text")
+        _refuse(frame, Violation.EMPTY, "there is no text")
     if frame.state is TextState.VERIFIED:
         if view.verified != frame.at:
-            _refuse(frame, "provisional text stands before it")
+            _refuse(frame, Violation.PROVISIONAL, "provisional text stands before it")
         view.verified = frame.at + len(frame.text)
     view.text += frame.text
 
 
 def _verify(view: View, frame: wire.VerifyFrame) -> None:
     if not view.verified < frame.to <= len(view.text):
-        _refuse(frame, f"to is {frame.to}, not past {view.verified} and within {len(view.text)}")
+        _refuse(
+            frame,
+            Violation.POSITION,
+            f"to is {frame.to}, not past {view.verified} and within {len(view.text)}",
+        )
     view.verified = frame.to
 
 
 def _roll_back(view: View, frame: wire.RollbackFrame) -> None:
     if not view.verified <= frame.to < len(view.text):
-        _refuse(frame, f"to is {frame.to}, not from {view.verified} and below {len(view.text)}")
+        _refuse(
+            frame,
+            Violation.POSITION,
+            f"to is {frame.to}, not from {view.verified} and below {len(view.text)}",
+        )
     view.text = view.text[: frame.to]
 
 
 def _commit(view: View, frame: wire.CommitFrame) -> None:
     if frame.start != view.committed:
-        _refuse(frame, f"from is {frame.start} where {view.committed} follows")
+        _refuse(frame, Violation.POSITION, f"from is {frame.start} where {view.committed} follows")
     if not frame.start < frame.to <= view.verified:
-        _refuse(frame, f"to is {frame.to}, not past {frame.start} and within {view.verified}")
+        _refuse(
+            frame,
+            Violation.POSITION,
+            f"to is {frame.to}, not past {frame.start} and within {view.verified}",
+        )
     view.committed = frame.to
+    view.commits.append(frame)
 
 
 def _hear(view: View, frame: wire.HeardFrame) -> None:
     if view.turn is not Turn.CONFIRMED:
-        _refuse(frame, "the turn is not confirmed")
+        _refuse(frame, Violation.UNCONFIRMED, "the turn is not confirmed")
     if not view.heard < frame.to <= view.committed:
-        _refuse(frame, f"to is {frame.to}, not past {view.heard} and within {view.committed}")
+        _refuse(
+            frame,
+            Violation.POSITION,
+            f"to is {frame.to}, not past {view.heard} and within {view.committed}",
+        )
     view.heard = frame.to
 
 
 def _call_tool(view: View, frame: wire.ToolFrame) -> None:
     if view.turn is not Turn.CONFIRMED:
-        _refuse(frame, "the turn is not confirmed")
+        _refuse(frame, Violation.UNCONFIRMED, "the turn is not confirmed")
+    view.tools.append(frame)
 
 
 def _end(view: View, frame: wire.EndFrame) -> None:
     if view.verified != len(view.text):
-        _refuse(frame, "provisional text is left")
+        _refuse(frame, Violation.PROVISIONAL, "provisional text is left")
     if not view.heard <= frame.at <= len(view.text):
-        _refuse(frame, f"at is {frame.at}, not from {view.heard} and within {len(view.text)}")
+        _refuse(
+            frame,
+            Violation.POSITION,
+            f"at is {frame.at}, not from {view.heard} and within {len(view.text)}",
+        )
     view.end = frame.at
     view.reason = frame.reason
 
@@ -198,5 +266,5 @@ _APPLY: Mapping[type[Frame], Callable[[View, Any], None]] = {
 }
 
 
-def _refuse(frame: Frame, why: str) -> NoReturn:
-    raise IllegalStream(f"frame {frame.seq} ({frame.type}) of reply {frame.reply}: {why}")
+def _refuse(frame: Frame, code: Violation, why: str) -> NoReturn:
+    raise IllegalStream(code, f"frame {frame.seq} ({frame.type}) of reply {frame.reply}: {why}")
