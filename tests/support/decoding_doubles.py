@@ -18,6 +18,7 @@ from voiceagent.decoding.choice import Chooser
 from voiceagent.decoding.controller import Controller, FixedWindow, Plan
 from voiceagent.decoding.drafters import DraftModel, Proposal
 from voiceagent.decoding.generation import EngineEvent, Generation, Request
+from voiceagent.decoding.grammar import RowMasks
 from voiceagent.decoding.job import Job
 from voiceagent.decoding.kv_cache import KVCache
 from voiceagent.decoding.noise import Purpose
@@ -300,6 +301,7 @@ def reply(
     stop: tuple[str, ...] = (),
     bad_words: Sequence[tuple[int, ...]] = (),
     decode_bytes: Callable[[int], bytes] = letters,
+    grammar: RowMasks | None = None,
 ) -> Told:
     """One reply through the real loop, gate and job, without an engine's thread."""
     eos_ids = frozenset() if eos is None else frozenset([eos])
@@ -308,7 +310,13 @@ def reply(
         target=target,
         cache=target.new_cache(CAPACITY),
         drafter=drafter,
-        sampler=make(sampling, vocabulary_size=target.real, eos_ids=eos_ids, bad_words=bad_words),
+        sampler=make(
+            sampling,
+            vocabulary_size=target.real,
+            eos_ids=eos_ids,
+            bad_words=bad_words,
+            grammar=grammar,
+        ),
         chance=chance or CounterNoise(sampling.seed),
         acceptance=Acceptance(acceptance),
         ids=list(prompt),

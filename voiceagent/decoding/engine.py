@@ -15,6 +15,7 @@ from voiceagent.decoding.errors import ContextOverflow, EngineError
 from voiceagent.decoding.generation import EngineEvent, Generation, OnEvent, Request
 from voiceagent.decoding.job import Job
 from voiceagent.decoding.rounds import Acceptance, Loop
+from voiceagent.decoding.grammar import Grammars, RowMasks
 from voiceagent.decoding.sampling import CounterNoise, Sampler, Sampling
 from voiceagent.decoding.slot import DrafterFactory, Slot
 from voiceagent.decoding.verify_gate import VerifyGate
@@ -24,6 +25,8 @@ from voiceagent.decoding.worker import Ticket, Worker
 if TYPE_CHECKING:
     from voiceagent.config import Decoding
     from voiceagent.core.history import Message
+    from torch import Tensor
+
     from voiceagent.decoding.model import CausalModel
     from voiceagent.weights.manifest import Preset
     from voiceagent.weights.store import Store
@@ -91,6 +94,7 @@ class Engine:
         self._drafters = self._known_drafters(drafters or {})
         self._costs: Costs | None = None
         self._adaptive: dict[str, AdaptiveWindow] = {}
+        self._grammars = Grammars(tokenizer)
         self._worker = Worker(
             [Slot(target, capacity=self._capacity, drafters=self._drafters) for _ in range(slots)],
             open_job=self._open_job,
@@ -182,6 +186,8 @@ class Engine:
         self._check(request, prompt)
         generation = Generation(request, prompt_tokens=len(prompt))
         self._worker.add(Ticket(generation, prompt, on_event))
+        if request.grammar is not None:
+            self._grammars.begin(request.grammar)  # compiled here: it may take a while, or fail
         return generation
 
     def prepare(self, messages: Sequence[Message]) -> Generation:
@@ -227,7 +233,7 @@ class Engine:
     def _window(self, request: Request) -> int | None:
         return self._config.window if request.window is None else request.window
 
-    def _sampler(self, sampling: Sampling) -> Sampler:
+    def _sampler(self, sampling: Sampling, *, grammar: str | None = None) -> Sampler:
         return Sampler(
             sampling,
             vocabulary_size=self._tokenizer.vocabulary_size,
@@ -245,7 +251,7 @@ class Engine:
         request, generation = ticket.generation.request, ticket.generation
         generation.reused_tokens = slot.shared(ticket.prompt)
         name = request.drafter or self.default_drafter
-        sampler = self._sampler(request.sampling)
+        sampler = self._sampler(request.sampling, grammar=request.grammar)
         loop = Loop(
             target=self._target,
             cache=slot.begin(ticket.prompt),
@@ -264,6 +270,7 @@ class Engine:
             max_tokens=min(request.max_tokens, self._capacity - len(ticket.prompt)),
         )
         return Job(
+            grammar=None if grammar is None else RowMasks(self._grammars.begin(grammar)),
             loop,
             gate,
             self._controller(name, self._window(request)),
@@ -282,6 +289,7 @@ class Engine:
             draft_s = costs.draft_s if name == "model" else 0.0
             self._adaptive[name] = AdaptiveWindow(costs.with_draft(draft_s))
         return self._adaptive[name]
+            top_logprobs=request.top_logprobs,
 
     def _measure(self) -> Costs:
         draft_s = 0.0 if self._draft is None else time_draft(self._draft)

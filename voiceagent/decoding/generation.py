@@ -10,6 +10,8 @@ from voiceagent.decoding.record import Round
 from voiceagent.decoding.sampling import Sampling
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from voiceagent.core.history import Message
 
 EngineEvent: TypeAlias = SourceEvent | Round
@@ -30,6 +32,8 @@ class Request:
         window: drafted tokens per round (K); None takes the engine's, or lets the controller
             choose.
         acceptance: the rule.
+        grammar: what the text has to fit, in llguidance's dialect of Lark; None for anything.
+        top_logprobs: alternatives to record for each token; None records no likelihoods.
     """
 
     messages: "tuple[Message, ...]"
@@ -39,6 +43,8 @@ class Request:
     drafter: str | None = None
     window: int | None = None
     acceptance: Literal["coupled", "rejection"] = "coupled"
+    grammar: str | None = None
+    top_logprobs: int | None = None
 
 
 class Generation:

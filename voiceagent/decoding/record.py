@@ -33,6 +33,16 @@ class StageTimes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Likelihood:
+    """How likely the target found a token that it emitted; natural logarithms."""
+
+    token: int
+    logprob: float
+    top: tuple[tuple[int, float], ...] = ()
+    """The most likely ids of that row with theirs, in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
     """One round.
 
@@ -51,6 +61,7 @@ class Round:
         times: seconds in each stage.
         drafted_text: the text of each drafted token (bytes that are no text: U+FFFD).
         emitted_text: the same for the emitted ones.
+        likelihoods: of each emitted token, where the request asked for them.
         dropped: accepted tokens that nobody sees, because a stop string ended the reply before.
     """
 
@@ -70,6 +81,7 @@ class Round:
     drafted_text: tuple[str, ...] = ()
     emitted_text: tuple[str, ...] = ()
     dropped: int = 0
+    likelihoods: tuple[Likelihood, ...] = ()
 
     @property
     def rejected(self) -> tuple[int, ...]:
@@ -95,6 +107,7 @@ class Round:
             accepted=accepted,
             dropped=self.accepted - accepted,
             emitted=self.emitted[:count],
+            likelihoods=self.likelihoods[:count],
             outcome=outcome,
         )
 

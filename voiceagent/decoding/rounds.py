@@ -24,8 +24,15 @@ from voiceagent.decoding.acceptance import accept_coupled, accept_rejection, res
 from voiceagent.decoding.choice import Choice, Chooser
 from voiceagent.decoding.drafters.base import Drafter, Proposal
 from voiceagent.decoding.noise import Purpose
-from voiceagent.decoding.record import Outcome, Round, StageTimes
-from voiceagent.decoding.sampling import Chance, Context, Distribution, Sampler, certain
+from voiceagent.decoding.record import Likelihood, Outcome, Round, StageTimes
+from voiceagent.decoding.sampling import (
+    Chance,
+    Context,
+    Distribution,
+    Sampler,
+    certain,
+    likelihood_of,
+)
 
 if TYPE_CHECKING:
     from voiceagent.decoding.model import CausalModel, KVCache
@@ -48,7 +55,10 @@ class Acceptance(StrEnum):
 
 @dataclass
 class Loop:
-    """Where a reply stands: its tokens, and the target's cache of all but the last of them."""
+    """Where a reply stands: its tokens, and the target's cache of all but the last of them.
+
+    ``top_logprobs`` is how many alternatives to record for each token; None records no likelihoods.
+    """
 
     target: CausalModel
     cache: KVCache
@@ -58,6 +68,7 @@ class Loop:
     acceptance: Acceptance
     ids: list[int]
     prompt_length: int
+    top_logprobs: int | None = None
     rounds: int = field(default=0)
 
     @property
@@ -144,6 +155,7 @@ def read_ahead(loop: Loop) -> None:
     """Feeds what ``prefill`` left, without asking what follows, to both models."""
     _read(loop, loop.pending)
     loop.drafter.propose(1)
+    return logits
 
 
 def _read(loop: Loop, tokens: list[int]) -> None:
@@ -249,6 +261,8 @@ def advance(loop: Loop, scored: Scored, accepted: Accepted, resampled: Resampled
     loop.ids.extend(emitted)
     loop.cache.truncate(len(loop.ids) - 1)
     loop.drafter.accept(emitted)
+    if loop.sampler.grammar is not None:
+        loop.sampler.grammar.advance(emitted)
     loop.rounds += 1
     return emitted
 
@@ -284,6 +298,7 @@ def run_round(
     resampled = resample(loop, proposal, scored, accepted)
     resample_s = watch.lap_s()
     emitted = advance(loop, scored, accepted, resampled)
+    likelihoods = () if loop.top_logprobs is None else _likelihoods(loop, scored, emitted)
     return Round(
         index=loop.rounds - 1,
         start=start - loop.prompt_length,
@@ -298,6 +313,16 @@ def run_round(
         emitted=tuple(emitted),
         outcome=resampled.outcome,
         times=StageTimes(draft_s, score_s, accept_s, resample_s, watch.lap_s()),
+        likelihoods=likelihoods,
+    )
+
+
+def _likelihoods(loop: Loop, scored: Scored, emitted: list[int]) -> tuple[Likelihood, ...]:
+    """Of each emitted token, by the target's own row for it (temperature 1, nothing masked)."""
+    top, size = loop.top_logprobs or 0, loop.sampler.vocabulary_size
+    return tuple(
+        likelihood_of(token, scored.logits[row, :size], top=top)
+        for row, token in enumerate(emitted)
     )
 
 

@@ -1,7 +1,7 @@
 """From a row of logits to a token: every sampler parameter, on every row, for both models.
 
 A row is worked on in this order: padding ids are cut off; logit bias; repetition, presence and
-frequency penalties; bad words and minimum length; then greedy choice, or temperature, top-k,
+frequency penalties; bad words and minimum length; the grammar's mask; then greedy choice, or temperature, top-k,
 top-p, min-p and a draw. The same functions serve the target and the draft, and each row sees the
 history of its own position (prompt, reply, and the drafted tokens before it).
 
@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import torch
@@ -23,6 +23,10 @@ from numpy.typing import NDArray
 
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.decoding.noise import Purpose, uniform, uniforms
+from voiceagent.decoding.record import Likelihood
+
+if TYPE_CHECKING:
+    from voiceagent.decoding.grammar import RowMasks
 
 _FEW = 4096
 """Up to so many candidates the race below is run over all of them at once."""
@@ -200,6 +204,7 @@ class Sampler:
         vocabulary_size: ids from here on are padding and are never sampled.
         eos_ids: what ends a reply (held back by ``min_tokens``).
         bad_words: the token sequences of ``sampling.bad_words``.
+        grammar: the masks of this reply's rows; None where it may say anything.
     """
 
     def __init__(
@@ -209,6 +214,7 @@ class Sampler:
         vocabulary_size: int,
         eos_ids: frozenset[int] = frozenset(),
         bad_words: Sequence[tuple[int, ...]] = (),
+        grammar: "RowMasks | None" = None,
     ) -> None:
         outside = [i for i in sampling.logit_bias if not 0 <= i < vocabulary_size]
         _require(not outside, f"logit_bias: token {outside[:1]}", f"in [0, {vocabulary_size})")
@@ -216,6 +222,7 @@ class Sampler:
         self.vocabulary_size = vocabulary_size
         self.eos_ids = eos_ids
         self._bad_words = tuple(bad_words)
+        self.grammar = grammar
 
     @property
     def greedy(self) -> bool:
@@ -252,7 +259,17 @@ class Sampler:
         return bool(any(penalties) or asked.logit_bias or self._bad_words or asked.min_tokens)
 
     def _scores(self, logits: torch.Tensor, context: Context) -> Floats:
-        scores: Floats = logits.numpy()[: self.vocabulary_size]
+        scores = self._adjusted(logits.numpy()[: self.vocabulary_size], context)
+        if self.grammar is None:
+            return scores
+        allowed = self.grammar.mask(context.block)
+        masked: Floats = np.where(allowed, scores, np.float32(-math.inf))
+        if masked.max() > -math.inf:
+            return masked
+        # Whatever else is forbidden (an early end, a word), the text has to fit.
+        return np.where(allowed, logits.numpy()[: self.vocabulary_size], np.float32(-math.inf))
+
+    def _adjusted(self, scores: Floats, context: Context) -> Floats:
         if not self._touches_logits:
             return scores
         scores = scores.copy()
@@ -287,7 +304,7 @@ class Sampler:
         return forbidden
 
 
-def top_k_ids(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+def top_k_ids(scores: NDArray[Any], k: int) -> NDArray[np.int64]:
     """The ids of the ``k`` highest scores, ascending; of equals at the edge the lowest ids."""
     edge = np.partition(scores, len(scores) - k)[len(scores) - k]
     above = np.flatnonzero(scores > edge)
@@ -319,6 +336,19 @@ def keep_min_p(
         return ids, weights
     kept = weights >= min_p * weights.max()
     return ids[kept], weights[kept]
+
+
+def likelihood_of(token: int, logits: torch.Tensor, *, top: int) -> Likelihood:
+    """Natural logarithms of softmax probabilities (temperature 1) of a row (vocabulary,)."""
+    row = logits.numpy().astype(np.float64)
+    logs = row - (row.max() + math.log(np.exp(row - row.max()).sum()))
+    best = top_k_ids(row, min(top, len(row))) if top else np.empty(0, dtype=np.int64)
+    ranked = sorted(best.tolist(), key=lambda other: -logs[other])
+    return Likelihood(
+        token=token,
+        logprob=float(logs[token]),
+        top=tuple((other, float(logs[other])) for other in ranked),
+    )
 
 
 def probability_of(token: int, logits: torch.Tensor) -> float:
