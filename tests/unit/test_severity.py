@@ -2,12 +2,14 @@
 
 The pairs were written before the rules (``pairs.jsonl``), or before the rules had seen them
 (``held.jsonl``: 62 of 67 found, 11 of 65 false on first sight; ``third.jsonl``: 40 of 42 and 7 of
-42). What was found then to be wrong was mended, so that today's figures are better than what
-unseen text will give.
+42; ``fourth.jsonl``: 68 of 70 and 5 of 70; ``fifth.jsonl``: 53 of 68 and 11 of 73; ``sixth.jsonl``:
+65 of 70 and 8 of 73). What was found then to be wrong was mended, so that today's figures are
+better than what unseen text will give.
 """
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from voiceagent.core.events import Author, EndReason, RollbackCause, Turn, VoidC
 from voiceagent.core.frames import Frame, StreamProtocol, TextState
 from voiceagent.core.severity import Severity, assess, judge
 
+SETS = ("pairs", "held", "third", "fourth", "fifth", "sixth")
 FOLDER = Path(__file__).parents[1] / "vectors" / "severity"
 
 
@@ -26,24 +29,26 @@ def rows(name: str) -> list[dict[str, str]]:
     return [json.loads(line) for line in lines]
 
 
-@pytest.mark.parametrize("name", ["pairs", "held", "third"])
+@pytest.mark.parametrize("name", SETS)
 def test_inversions_are_found_and_rewordings_are_let_pass(name: str) -> None:
-    """At least 80 % of inversions, with at most 15 % false alarms."""
+    """At least nine of ten inversions, with at most one false alarm in twenty rewordings."""
     found: Counter[str] = Counter()
     total: Counter[str] = Counter()
     for row in rows(name):
         total[row["kind"]] += 1
         found[row["kind"]] += judge(row["before"], row["after"]).severity is Severity.INVERSION
-    assert found["inversion"] / total["inversion"] >= 0.8
-    assert found["rewording"] / total["rewording"] <= 0.15
+    assert found["inversion"] / total["inversion"] >= 0.9
+    assert found["rewording"] / total["rewording"] <= 0.05
 
 
-@pytest.mark.parametrize("row", rows("pairs") + rows("held") + rows("third"))
-def test_a_judgement_is_the_same_in_both_directions(row: dict[str, str]) -> None:
+@pytest.mark.parametrize("name", SETS)
+def test_a_judgement_is_the_same_in_both_directions(name: str) -> None:
     """What was shown and what replaced it can change places."""
-    one = judge(row["before"], row["after"])
-    other = judge(row["after"], row["before"])
-    assert one.severity is other.severity
+    for row in rows(name):
+        one = judge(row["before"], row["after"])
+        other = judge(row["after"], row["before"])
+        assert one.severity is other.severity, row
+        assert one.string_distance == other.string_distance
 
 
 @pytest.mark.parametrize(
@@ -59,7 +64,12 @@ def test_a_judgement_is_the_same_in_both_directions(row: dict[str, str]) -> None
         ("Paris is nice.", "Lyon is nice.", "name", "Paris / Lyon"),
         ("Ask IBM about it.", "Ask Microsoft about it.", "name", "IBM / Microsoft"),
         ("Call Dr. Patel now.", "Call Dr. Gomez now.", "name", "Patel / Gomez"),
+        ("Maria approved it today.", "Daniel approved it today.", "name", "Maria / Daniel"),
+        ("You're in seat 14C.", "You're in seat 14A.", "number", "14c / 14a"),
         ("It can fly.", "It can't fly.", "negation", "- / not"),
+        ("You can park. It is free.", "You can't park. It isn't free.", "negation", "- / not"),
+        ("He forgot the date.", "He remembered the date.", "antonym", "forgot / remembered"),
+        ("I believe it is. Wait.", "I don't believe it is. Don't wait.", "yes_no", "yes / no"),
         ("It is possible.", "It is impossible.", "negation", "- / impossible"),
         ("So it is.", "So it is not.", "negation", "- / not"),
         ("Turn left here.", "Turn right here.", "antonym", "left / right"),
@@ -102,6 +112,19 @@ def test_an_inversion_names_its_rule_and_its_words(
         ("It sold better than ever.", "Better sales than ever, they say."),
         ("Honey never spoils.", "Sugar lasts."),
         ("Go in by the gate.", "Get out your ticket at the gate."),
+        ("We have run out of milk.", "There is no milk left."),
+        ("The soup is too hot to eat.", "The soup is so hot that you can't eat it."),
+        ("It's free for children.", "Children don't pay."),
+        ("The glass is half empty.", "The glass is half full."),
+        ("My aunt sold them the house.", "They bought the house from my aunt."),
+        ("The bank is next to the post office.", "The post office is next to the bank."),
+        ("After the rain, the sun came out.", "It rained before the sun came out."),
+        ("Lucy is Ben's sister.", "Ben is Lucy's brother."),
+        ("Rent is cheaper here than there.", "Rent is more expensive there than here."),
+        ("In France, it's a holiday.", "It is a French holiday."),
+        ("No, it's the other one.", "Not that one, the other."),
+        ("Honestly, I'll do it.", "Sure, I'll take care of it."),
+        ("He lost it. It was cheap.", "He had lost it, and it was cheap."),
     ],
 )
 def test_another_way_to_say_it_is_a_rewording(before: str, after: str) -> None:
@@ -114,14 +137,38 @@ def test_case_and_punctuation_are_nothing() -> None:
     """What no reader would notice weighs nothing; the strings still differ."""
     judgement = judge("yes it is", "Yes, it is.")
     assert judgement.severity is Severity.NONE
-    assert judgement.distance > 0
+    assert judgement.string_distance > 0
 
 
-def test_distance_is_that_of_the_strings() -> None:
-    """0 for equal ones, 1 for nothing in common."""
-    assert judge("same", "same").distance == 0.0
-    assert judge("abc", "xyz").distance == 1.0
-    assert judge("", "").severity is Severity.NONE
+@pytest.mark.parametrize(
+    ("before", "after", "distance"),
+    [
+        ("", "", 0.0),
+        ("same", "same", 0.0),
+        ("abc", "xyz", 1.0),
+        ("", "two words", 1.0),
+        ("It is far away", "It is not far", 0.5),
+        ("a b c d", "b c d a", 0.5),
+        ("one two three", "one too", 0.6667),
+    ],
+)
+def test_the_distance_of_strings_counts_words(before: str, after: str, distance: float) -> None:
+    """To insert, delete or replace, as a share of the longer one's."""
+    assert judge(before, after).string_distance == distance
+
+
+def test_another_judge_may_be_asked_and_changes_nothing() -> None:
+    """What it says of the meaning stands beside the class."""
+    asked: list[tuple[str, str]] = []
+
+    def meaning(before: str, after: str) -> float:
+        asked.append((before, after))
+        return 0.987654
+
+    judgement = judge("It is far.", "It is near.", meaning=meaning)
+    assert asked == [("It is far.", "It is near.")]
+    assert judgement.meaning_distance == 0.9877
+    assert replace(judgement, meaning_distance=None) == judge("It is far.", "It is near.")
 
 
 # Streams --------------------------------------------------------------------------------------

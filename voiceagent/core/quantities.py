@@ -20,18 +20,33 @@ class Quantity:
 
     def agrees(self, other: "Quantity") -> bool:
         """Whether both may mean the same: equal, where no unit says otherwise."""
-        if self.value != other.value:
-            return False
-        return self.unit == other.unit or "" in (self.unit, other.unit)
+        if self.value == other.value and "" in (self.unit, other.unit):
+            return True
+        return self._measure == other._measure
+
+    @property
+    def _measure(self) -> tuple[str, object]:
+        """What is measured, and how much of it in one unit; as it is, where there is no other."""
+        if self.unit in lexicon.MEASURES:
+            measured, factor = lexicon.MEASURES[self.unit]
+            return measured, Fraction(self.value) * Fraction(factor)
+        return self.unit, self.value
 
 
 _PHRASES = (
+    (r"\bminus (?=\d)", "-"),
+    (r"\btwice\b", "2"),
+    (r"\b(\d+)( degrees)? below (?:0|freezing)\b", r"-\1\2"),
+    (r"\b(?:a|1) (third|quarter|half) of\b", r"1 \1 of"),
+    (r"\ba fortnight\b", "1 fortnight"),
+    (r"\ba couple of\b", "2"),
     (r"\ban hour and a half\b", "90 minutes"),
     (r"\b(\d+) and a half\b", r"\1.5"),
     (r"\bhalf an hour\b|\bhalf hour\b", "30 minutes"),
     (r"\b(?:a )?quarter of an hour\b", "15 minutes"),
     (r"\ba dozen\b|\bdozen\b", "12"),
     (r"\bhalf (?:of|the)\b", "50 percent of"),
+    (r"\b(?:a|1) quarter of\b", "25 percent of"),
     (r"\b(?:a|1) quarter\b(?! past)", "0.25"),
     (r"\b3 quarters\b|\b3/4\b", "0.75"),
     (r"\bhalf an?\b|\b1/2\b", "0.5"),
@@ -41,17 +56,30 @@ _PHRASES = (
     (r"\b(\w+) o['’]?clock\b", r"\1:00"),
     (r"\bnoon\b|\bmidday\b", "12:00 pm"),
     (r"\bmidnight\b", "12:00 am"),
-    (r"\bin the morning\b", "am"),
-    (r"\bin the (?:afternoon|evening)\b|\bat night\b", "pm"),
+    (r"\b(?:in the|this) morning\b", "am"),
+    (r"\b(?:in the|this) (?:afternoon|evening)\b|\bat night\b", "pm"),
     (r"\b([ap])\.m\.", r"\1m"),
     (r"\bper cent\b", "percent"),
 )
 _QUARTER_TO = re.compile(r"\b(?:a )?quarter to (\d{1,2})\b")
+_MINUTES_TO = re.compile(
+    r"(?<=\b(?:is|at|by|'s|’s) )(\d{1,2})(?: minutes)? (to|past) (\d{1,2})\b(?! [^\W\d_])"
+)
+_TO_ONE = re.compile(r"\b((?:quarter|half|five|ten|twenty|minutes|\d{1,2}) (?:past|to)) one\b")
+_ONE_IN = re.compile(r"\b(?:1|one) in (\d{1,2}) (?=[^\W\d_])")
 _MAY = re.compile(r"\bMay\b(?= \d)|(?<=\b(?:in|of|by) )May\b|(?<=\bsince )May\b")
 _TIME = re.compile(
     r"\b(\d{1,2})(?::(\d{2})|\.(\d{2})(?=\s*[ap]m))\s*([ap]m)?\b|\b(\d{1,2})\s*([ap]m)\b"
 )
-_NUMBER = re.compile(r"([$€£¥]?)\s?(\d[\d,]*(?:\.\d+)?)(?:st|nd|rd|th)?\b\s*(%|°?[^\W\d_]+)?")
+_NUMBER = re.compile(
+    r"([$€£¥]?)\s?((?:(?<![\w.-])-)?\d[\d,]*(?:\.\d+)?)(?:st|nd|rd|th)?\b\s*(%|°?[^\W\d_]+)?"
+)
+_SEASON = re.compile(
+    r"\b(?:in|this|last|next|every|each|until|since|during|early|late|by)(?: the)? "
+    rf"({'|'.join(lexicon.SEASONS)})\b"
+)
+_CODE = re.compile(r"\b(?:\d+[A-Z]|[A-Z]{1,2}-?\d+)\b")
+"""What a number is part of: seat 4B, gate A12, room C-7."""
 _DAY = re.compile(rf"\b(?:{'|'.join(sorted(lexicon.DAYS))})s?\b")
 _NOT_COUNTED = frozenset(
     ["", *". , ; ! ? is was of can should must in with for who to and or".split()]
@@ -61,14 +89,22 @@ _NOT_COUNTED = frozenset(
 
 def quantities(text: str) -> list[Quantity]:
     """All quantities of a text, in the order times, days, numbers."""
-    plain = _MAY.sub("may_month", text).lower()
-    plain = re.sub(r"\b(quarter|half) (past|to) one\b", r"\1 \2 1", plain)
+    found: list[Quantity] = []
+
+    def take(match: re.Match[str]) -> str:
+        found.append(Quantity(match[match.lastindex or 0].lower().replace("-", "")))
+        return " "
+
+    plain = _MAY.sub("may_month", _CODE.sub(take, text)).lower()
+    plain = _SEASON.sub(take, plain)
+    plain = _TO_ONE.sub(r"\1 1", plain)
     plain = re.sub(r"\ban? (?=hundred|thousand|million|billion)", "one ", plain)
     plain = _digits(re.sub(r"\b(?:a|one) (?:second|moment|minute)\b", "a moment", plain))
     plain = _QUARTER_TO.sub(lambda match: f"{(int(match[1]) - 2) % 12 + 1}:45", plain)
+    plain = _MINUTES_TO.sub(_clock, plain)
+    plain = _ONE_IN.sub(lambda match: f"{100 / int(match[1]):g} percent of ", plain)
     for phrase, meaning in _PHRASES:
         plain = re.sub(phrase, meaning, plain)
-    found: list[Quantity] = []
 
     def take_time(match: re.Match[str]) -> str:
         found.append(_time(match))
@@ -95,6 +131,14 @@ def unmatched(one: list[Quantity], other: list[Quantity]) -> tuple[list[Quantity
     return left, right
 
 
+def _clock(match: re.Match[str]) -> str:
+    """ "Ten to four" and "ten past four" as the clock shows them."""
+    minutes, hour = int(match[1]), int(match[3])
+    if match[2] == "to":
+        minutes, hour = 60 - minutes, (hour - 2) % 12 + 1
+    return f"{hour}:{minutes:02}"
+
+
 def _time(match: re.Match[str]) -> Quantity:
     hour, minute = match[1] or match[5], match[2] or match[3] or "00"
     half = match[4] or match[6] or ""
@@ -112,7 +156,7 @@ def _number(match: re.Match[str]) -> Quantity:
 
 def _digits(plain: str) -> str:
     """The text with numbers in words written in digits."""
-    items = _ITEM.findall(plain.replace("-", " "))
+    items = _ITEM.findall(re.sub(r"(?<=\w)-", " ", plain))
     written: list[str] = []
     while items:
         length, value = (0, Fraction(0)) if items[0].isspace() else _spelled(items)
@@ -126,12 +170,12 @@ _ITEM = re.compile(r"[^\W\d_]+|\d[\d,]*(?:\.\d+)?|\s+|.", re.DOTALL)
 
 def _spelled(items: list[str]) -> tuple[int, Fraction]:
     """How many items at the beginning spell one number, and which; 0 items for none."""
-    if items[0] in lexicon.ORDINALS:
-        return 1, Fraction(lexicon.ORDINALS[items[0]])
     total, current, length = Fraction(0), Fraction(0), 0
     for index, item in enumerate(items):
         if item in lexicon.SMALL and _may_follow(current, lexicon.SMALL[item], first=not length):
             current += lexicon.SMALL[item]
+        elif item in lexicon.ORDINALS and _may_follow(current, lexicon.ORDINALS[item]):
+            return index + 1, total + current + lexicon.ORDINALS[item]
         elif item in lexicon.SCALES and length:
             scaled = max(current, Fraction(1)) * lexicon.SCALES[item]
             total, current = (total, scaled) if item == "hundred" else (total + scaled, Fraction(0))
@@ -147,7 +191,7 @@ def _spelled(items: list[str]) -> tuple[int, Fraction]:
     return length, total + current
 
 
-def _may_follow(current: Fraction, small: int, *, first: bool) -> bool:
+def _may_follow(current: Fraction, small: int, *, first: bool = False) -> bool:
     """Whether "five" continues "twenty" or "one hundred", and not "nine"."""
     return first or current % 100 == 0 or (current % 10 == 0 and current % 100 >= 20 and small < 10)
 

@@ -10,7 +10,7 @@ meaning around while an even one is another way to say the same ("not difficult"
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -18,7 +18,7 @@ from enum import StrEnum
 from voiceagent.core import severity_words as lexicon
 from voiceagent.core.churn import Retraction
 from voiceagent.core.quantities import quantities, unmatched
-from voiceagent.core.severity_reading import Reading, content
+from voiceagent.core.severity_reading import Reading, content, parties
 
 WEIGHTS = {"none": 0.0, "rewording": 1.0, "inversion": 10.0}
 """An inversion weighs as much as ten rewordings that stood as long."""
@@ -42,21 +42,49 @@ class Judgement:
     """``yes_no``, ``number``, ``name``, ``negation``, ``antonym`` or ``reordering``."""
     evidence: str
     """The words that fired the rule."""
-    distance: float
-    """Of the strings, from 0 (equal) to 1 (nothing in common)."""
+    string_distance: float
+    """Words to insert, delete or replace, of the longer one's: from 0 (equal) to 1."""
+    meaning_distance: float | None
+    """By another judge, from 0 (says the same) to 1; None where none was asked."""
 
 
-def judge(before: str, after: str) -> Judgement:
-    """Compares what was shown with what replaced it; whole sentences are judged best."""
+Meaning = Callable[[str, str], float]
+"""How far apart two texts are in meaning, from 0 to 1, by a judge outside the core."""
+
+
+def judge(before: str, after: str, *, meaning: Meaning | None = None) -> Judgement:
+    """Compares what was shown with what replaced it; whole sentences are judged best.
+
+    Args:
+        before: what was shown.
+        after: what replaced it.
+        meaning: is asked for a distance that stands beside the class and changes nothing in it.
+    """
     one, other = Reading(before), Reading(after)
-    distance = 1 - SequenceMatcher(None, one.plain, other.plain, autojunk=False).ratio()
     rule, evidence = None, ""
     severity = Severity.NONE if one.tokens == other.tokens else Severity.REWORDING
     if severity is Severity.REWORDING and not _is_continued(one.tokens, other.tokens):
         found = next(filter(None, (find(one, other) for find in _RULES)), None)
         if found is not None:
             severity, (rule, evidence) = Severity.INVERSION, found
-    return Judgement(severity=severity, rule=rule, evidence=evidence, distance=round(distance, 4))
+    return Judgement(
+        severity=severity,
+        rule=rule,
+        evidence=evidence,
+        string_distance=string_distance(before.split(), after.split()),
+        meaning_distance=None if meaning is None else round(meaning(before, after), 4),
+    )
+
+
+def string_distance(one: Sequence[str], other: Sequence[str]) -> float:
+    """Levenshtein's distance of two sequences of words, as a share of the longer one."""
+    row = list(range(len(other) + 1))
+    for count, word in enumerate(one, start=1):
+        diagonal, row[0] = row[0], count
+        for at, another in enumerate(other, start=1):
+            replaced = diagonal + (word != another)
+            diagonal, row[at] = row[at], min(replaced, row[at] + 1, row[at - 1] + 1)
+    return round(row[-1] / max(len(one), len(other), 1), 4)
 
 
 def _is_continued(one: list[str], other: list[str]) -> bool:
@@ -102,12 +130,25 @@ def _alike(one: list[str], other: list[str]) -> bool:
 
 
 def _polarity(one: Reading, other: Reading) -> Finding | None:
+    """Judges sentence by sentence where both have as many, else the whole."""
+    parts = one.sentences, other.sentences
+    if len(parts[0]) != len(parts[1]):
+        return _turned(one, other)
+    return next(filter(None, map(_turned, *parts)), None)
+
+
+def _turned(one: Reading, other: Reading) -> Finding | None:
     """Counts what turns the meaning around; twice is not at all."""
     negators = one.negations, other.negations
     negated = (len(negators[0]) - len(negators[1])) % 2
-    pairs = _antonyms(one.tokens, other.tokens)
-    masked = _masked(one.tokens, pairs), _masked(other.tokens, pairs)
-    swapped = _swap(*masked) or _swap_around_than(*masked) or _swap_around_than(*masked[::-1])
+    pairs = _antonyms(one.clauses, other.clauses)
+    masked = _masked(one.clauses, pairs), _masked(other.clauses, pairs)
+    swapped = (
+        _swap(*masked, relation=bool(pairs))
+        or _swap_around_than(*masked)
+        or _swap_around_than(*masked[::-1])
+        or _swap_around(pairs, *masked)
+    )
     turns = negated + len(pairs) + bool(swapped)
     if turns % 2 == 0 or not _speak_of_the_same(*masked):
         return None
@@ -141,6 +182,7 @@ def _antonyms(one: list[str], other: list[str]) -> list[tuple[str, str]]:
             if not {left, word} & _COUNTED
             and _are_opposites(left, word)
             and (left not in lexicon.PARTICLES or _same_place(one, left, other, word))
+            and not (_is_half(one, left) and _is_half(other, word))
         )
         right = next(fits, None)
         if right is not None:
@@ -154,6 +196,11 @@ def _same_place(one: list[str], left: str, other: list[str], right: str) -> bool
     at, to = one.index(left), other.index(right)
     before = one[at - 1 : at] == other[to - 1 : to] != []
     return before or one[at + 1 : at + 2] == other[to + 1 : to + 2] != []
+
+
+def _is_half(tokens: list[str], word: str) -> bool:
+    """Half empty is half full."""
+    return tokens[tokens.index(word) - 1] == "half"
 
 
 _COUNTED = lexicon.NEGATORS | lexicon.LIKE_NEGATORS
@@ -172,7 +219,7 @@ def _are_opposites(left: str, right: str) -> bool:
 
 def _forms(word: str) -> set[str]:
     """The word and what it may be a form of."""
-    forms = {word}
+    forms = {word, lexicon.IRREGULAR.get(word, word)}
     for ending, instead in _ENDINGS:
         if word.endswith(ending) and len(word) > len(ending) + 2:
             stem = word[: -len(ending)]
@@ -205,8 +252,12 @@ def _masked(tokens: list[str], pairs: list[tuple[str, str]]) -> list[str]:
     return [masks.get(token, token) for token in tokens]
 
 
-def _swap(one: list[str], other: list[str]) -> str:
-    """The two parts that changed places around a middle that is not indifferent to it, if any."""
+def _swap(one: list[str], other: list[str], *, relation: bool) -> str:
+    """The two parts that changed places around a middle that is not indifferent to it, if any.
+
+    Args:
+        relation: whether opposites stand in the texts ("is her sister" / "is his brother").
+    """
     if one == other or Counter(one) != Counter(other):
         return ""
     start = next(i for i, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1])
@@ -217,16 +268,39 @@ def _swap(one: list[str], other: list[str]) -> str:
         for last in range(1, len(left) - first):
             middle = left[first:-last]
             swapped = left[-last:] + middle + left[:first]
-            if swapped == right and not set(middle) <= lexicon.COMMUTATIVE:
+            if swapped == right and (relation or not _is_indifferent(middle)):
                 return f"{' '.join(left[:first])} / {' '.join(left[-last:])}"
     return ""
+
+
+def _is_indifferent(middle: list[str]) -> bool:
+    """Whether what stands on both sides of it may change places."""
+    return set(middle) <= lexicon.COMMUTATIVE or bool(set(middle) & lexicon.SYMMETRIC)
+
+
+def _swap_around(pairs: list[tuple[str, str]], one: list[str], other: list[str]) -> str:
+    """Whether what stood before an opposite stands behind the other one, and the reverse."""
+    if len(pairs) != 1:
+        return ""
+    before, behind = _sides(one)
+    before_then, behind_then = _sides(other)
+    crossed, back = before & behind_then, behind & before_then
+    if crossed and back and not before & before_then:
+        return f"{' '.join(sorted(crossed))} / {' '.join(sorted(back))}"
+    return ""
+
+
+def _sides(tokens: list[str]) -> tuple[set[str], set[str]]:
+    """What stands on one side only of the opposite."""
+    before, behind = map(parties, _split(tokens, "<0>"))
+    return before - behind, behind - before
 
 
 def _swap_around_than(one: list[str], other: list[str]) -> str:
     """Whether what is compared and what it is compared with changed places."""
     if one.count("than") != 1 or other.count("than") != 1:
         return ""
-    sides = [content(part) for tokens in (one, other) for part in _split(tokens, "than")]
+    sides = [parties(part) for tokens in (one, other) for part in _split(tokens, "than")]
     compared, with_what, compared_then, with_what_then = sides
     crossed = with_what & compared_then - compared
     if crossed and not with_what & with_what_then:
@@ -266,7 +340,12 @@ class Assessment:
         return size * self.retraction.visible_s * 1000 * WEIGHTS[self.judgement.severity]
 
 
-def assess(retractions: Iterable[Retraction], *, final: Mapping[str, str]) -> list[Assessment]:
+def assess(
+    retractions: Iterable[Retraction],
+    *,
+    final: Mapping[str, str],
+    meaning: Meaning | None = None,
+) -> list[Assessment]:
     """Judges what a stream took back against the replies' final texts.
 
     Both sides are read from the beginning of their sentence, and the final text no further than
@@ -275,11 +354,12 @@ def assess(retractions: Iterable[Retraction], *, final: Mapping[str, str]) -> li
     Args:
         retractions: from :meth:`voiceagent.core.churn.ChurnMeter.retractions`.
         final: the text of each reply in the end; empty for one that was withdrawn for good.
+        meaning: see :func:`judge`.
     """
-    return [_assess(each, final.get(each.reply, "")) for each in retractions]
+    return [_assess(each, final.get(each.reply, ""), meaning) for each in retractions]
 
 
-def _assess(retraction: Retraction, final: str) -> Assessment:
+def _assess(retraction: Retraction, final: str, meaning: Meaning | None) -> Assessment:
     at = min(retraction.at, len(final))
     sentence = max(final.rfind(mark, 0, at) + 1 for mark in ".!?\n。！？")
     word = max(sentence, final.rfind(" ", 0, at) + 1)
@@ -290,5 +370,5 @@ def _assess(retraction: Retraction, final: str) -> Assessment:
     return Assessment(
         retraction=retraction,
         replacement="".join(words)[at - word :],
-        judgement=judge(before, after),
+        judgement=judge(before, after, meaning=meaning),
     )

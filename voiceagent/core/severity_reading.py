@@ -23,20 +23,40 @@ _CONTRACTIONS = (
     (r"\bsold out\b|\bout of stock\b", "not available"),
     (r"\bnon[- ](?=[^\W\d_])", "non"),
     (r"-free\b", " without"),
+    (r"\b(?:(?:have|has|had) )?r[ua]ns? out of\b", "have no"),
+    (r"\b(?:do|does|did|need) not pay\b|\bpays? nothing\b", "free"),
+    (r"\btoo (\w+) (?=to\b|for \w+ to\b)", r"too \1 not "),
+    (r"\b(?:an? lot(?: of)?|lots of|a great deal of)(?= |\b)", "much"),
+    (r"\bjust about\b", "about"),
     (r"\bno one\b", "nobody"),
 )
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?|[%$€£¥°]")
-
+_FRONTED = re.compile(
+    r"((?:before|after|when|if|unless|until|once|while|because|since|although|as soon as)\b"
+    r"[^,.]+), (?:then )?([^,.]+)"
+)
+_SENTENCE = re.compile(r"(?<=[a-z\d][.!?]) +(?=[A-Z])")
 
 _OPENING = re.compile(
     r"(?:(?:that|this|it) is |you are |i am |of |oh |well,? |i )?(not )?([^\W\d_]+)(.?)"
 )
 
 
+_OPINION = re.compile(
+    r"i (do not )?(?:think|hope|believe|guess|suppose) (?:so\b|(?:it|that|they|you) \w+[.,;!])"
+)
 _REFUSAL = re.compile(
     r"(?:(?:i am |it is )?(?:afraid|definitely|certainly|absolutely|of course|probably|maybe) not"
-    r"|not (?:quite|really|exactly|at all|necessarily|any ?more))\b"
+    r"|not (?:quite|really|exactly|at all|necessarily|any ?more|that one|this one|those|these))\b"
 )
+
+
+_NO = re.compile(r"^(?:(?:no|nope|nah)\b\s*(?:[,.!—–-]\s*|$)|not (?=th(?:at|is) one|th[eo]se))")
+_FINITE = re.compile(
+    r"(?:is|was|has|will|had|can|\w+ed|(?!this\b|his\b|its\b|as\b)\w{2,}s|"
+    rf"{'|'.join(lexicon.IRREGULAR)})\b"
+)
+"""What may follow a name at the beginning: a verb in the third person, or in the past."""
 
 
 class Reading:
@@ -51,10 +71,23 @@ class Reading:
         self.tokens = _WORD.findall(plain)
 
     @property
+    def sentences(self) -> list["Reading"]:
+        """Each sentence by itself."""
+        return [Reading(part) for part in _SENTENCE.split(self.text)]
+
+    @property
+    def clauses(self) -> list[str]:
+        """The tokens as they would stand with the main clause first, possessors apart."""
+        plain = re.sub(r"\bher (?=[^\W\d_]{4})", "", re.sub(r"['’]s\b", " of ", self.plain))
+        plain = _FRONTED.sub(r"\2 \1", plain)
+        tokens = (lexicon.SUBJECTS.get(token, token) for token in _WORD.findall(plain))
+        return [token for token in tokens if token not in lexicon.DETERMINERS]
+
+    @property
     def opener(self) -> str | None:
         """``yes`` or ``no``, if the text begins with one or is one."""
         plain = _without_idioms(self.plain)
-        if opinion := re.match(r"i (do not )?(?:think|hope|believe|guess|suppose) so\b", plain):
+        if opinion := _OPINION.match(plain):
             return "no" if opinion[1] else "yes"
         if _REFUSAL.match(plain):
             return "no"
@@ -67,7 +100,7 @@ class Reading:
     @property
     def negations(self) -> list[str]:
         """The negators, without openers and idioms."""
-        plain = re.sub(r"^(?:no|nope|nah)\b\s*(?:[,.!—–-]\s*|$)", "", _without_idioms(self.plain))
+        plain = _NO.sub("", _without_idioms(self.plain))
         negators = lexicon.NEGATORS | lexicon.LIKE_NEGATORS
         return [word for word in _WORD.findall(plain) if word in negators]
 
@@ -81,8 +114,9 @@ class Reading:
     @property
     def subject(self) -> str | None:
         """The first word, where it may be a name: "Paris is ..."."""
-        match = re.match(r"([^\W\d_][\w’'-]*) (?:is|was|has|will|had|won|wrote)\b", self.text)
-        return match[1] if match and _is_name(match[1]) else None
+        first, _, rest = self.text.partition(" ")
+        may_be = re.fullmatch(r"[^\W\d_][\w’'-]*(?<!ly)(?<!ing)", first)
+        return first if may_be and _is_name(first) and _FINITE.match(rest) else None
 
     @property
     def initials(self) -> str:
@@ -97,7 +131,7 @@ class Reading:
 
     def mentions(self, name: str, *, of: "Reading") -> bool:
         """Whether a name of another text is here, or its initials, or what they stand for."""
-        if stem(name.lower()) in map(stem, self.tokens):
+        if _place(name.lower()) in map(_place, self.tokens):
             return True
         if name.isupper() and len(name) > 1 and name in self.initials:
             return True
@@ -122,17 +156,31 @@ def _answer(opening: re.Match[str]) -> str | None:
 
 
 def _is_name(word: str) -> bool:
-    lower = word.lower()
+    lower = re.sub(r"['’].*", "", word.lower())  # "I'll"
     known = lexicon.TITLES | lexicon.DAYS | lexicon.STARTERS | lexicon.UNITS.keys()
     return word[0].isupper() and lower not in known and lower not in ("may", "am", "pm")
 
 
+_IDLE = lexicon.FUNCTION | lexicon.NEGATORS | lexicon.LIKE_NEGATORS | lexicon.YES | lexicon.NO
+
+
 def content(tokens: list[str]) -> set[str]:
     """The words that say what a text is about."""
-    idle = lexicon.FUNCTION | lexicon.NEGATORS | lexicon.LIKE_NEGATORS | lexicon.YES | lexicon.NO
-    return {stem(token) for token in tokens if token not in idle and token[0] != "<"}
+    return {stem(token) for token in tokens if token not in _IDLE and token[0] != "<"}
+
+
+def parties(tokens: list[str]) -> set[str]:
+    """The words of content, and who and where: what can change places around a verb."""
+    return content(tokens) | (set(tokens) & lexicon.PLACES)
+
+
+def _place(word: str) -> str:
+    """The stem of a word, and of a country's name where it speaks of one."""
+    singular = re.sub(r"(?<=an)s$", "", word)
+    return stem(lexicon.PEOPLES.get(singular, word))
 
 
 def stem(word: str) -> str:
-    """The word without a plural's or a possessor's ending."""
-    return re.sub(r"(?:['’]s|s|['’])$", "", word)
+    """The word without the ending of a plural, a possessor or a verb's form."""
+    word = re.sub(r"['’]s?$", "", word)
+    return re.sub(r"(?<=\w{3})(?:es|ed|ing|e)$|s$", "", word)

@@ -159,7 +159,13 @@ swell/shrink sit/stand seated/standing lie/stand awake/sleeping lift/lower lift/
 open/seal seal/unseal mount/unmount mount/dismount embark/disembark board/alight landing/takeoff
 incoming/outgoing inbound/outbound subscribe/unsubscribe follow/unfollow like/unlike mute/unmute
 encrypt/decrypt encode/decode compress/decompress upload/download login/logout undo/redo
-difference/same valid/expired current/expired spoil/keep
+difference/same valid/expired current/expired spoil/keep rain/dry sunny/rain edible/poisonous
+edible/toxic toxic/harmless poisonous/harmless clockwise/counterclockwise weekend/weekday
+weekends/weekdays save/lose save/cost until/from until/after free/pay gain/cost uncle/nephew
+aunt/niece father/son mother/daughter parent/son parent/daughter grandfather/grandson
+grandmother/granddaughter grandparent/grandchild ancestor/descendant extra/included extra/free
+calm/rough inward/outward inwards/outwards
+ends/starts expire/start above/under below/over signed/unsigned hit/miss high/cheap
 """
 
 ANTONYMS: dict[str, set[str]] = {}
@@ -170,12 +176,30 @@ for _pair in _ANTONYMS.split():
 
 PARTICLES = _words(
     "in out on off up down over under for against with without before after above below here there "
-    "away home more less much little"
+    "away home more less much little until from"
 )
 """Opposites only where they stand in the same place."""
 
-PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non", "mis", "anti")
+PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non", "mis", "anti", "counter")
 """A word and the same word behind one of these are opposites."""
+
+IRREGULAR = dict(
+    pair.split("/")
+    for pair in (
+        "ate/eat beat/beat became/become began/begin bent/bend bought/buy broke/break "
+        "brought/bring built/build came/come caught/catch chose/choose drank/drink "
+        "drove/drive fell/fall felt/feel flew/fly forgot/forget forgotten/forget found/find "
+        "froze/freeze gave/give "
+        "given/give gone/go got/get grew/grow hid/hide hidden/hide held/hold kept/keep knew/know "
+        "known/know lay/lie learnt/learn left/leave lent/lend lost/lose made/make meant/mean "
+        "met/meet paid/pay ran/run rang/ring rose/rise risen/rise said/say sang/sing sank/sink "
+        "saw/see seen/see sent/send shook/shake shrank/shrink shut/shut slept/sleep sold/sell "
+        "spent/spend spoke/speak spoken/speak stole/steal stood/stand swam/swim taken/take "
+        "taught/teach thought/think threw/throw told/tell took/take understood/understand "
+        "went/go woke/wake won/win wore/wear worn/wear wrote/write written/write"
+    ).split()
+)
+"""Forms of verbs that no ending tells."""
 
 UNITS = {
     alias: name
@@ -212,6 +236,7 @@ UNITS = {
         "hour": "h hr hour",
         "day": "day",
         "week": "week",
+        "fortnight": "fortnight",
         "month": "month",
         "year": "year",
         "decade": "decade",
@@ -219,6 +244,32 @@ UNITS = {
     }.items()
     for alias in aliases.split()
 }
+
+MEASURES = {
+    "percent": ("share", "1/100"),
+    "cent": ("dollar", "1/100"),
+    "second": ("time", "1"),
+    "minute": ("time", "60"),
+    "hour": ("time", "3600"),
+    "day": ("time", "86400"),
+    "week": ("time", "604800"),
+    "fortnight": ("time", "1209600"),
+    "month": ("months", "1"),
+    "year": ("months", "12"),
+    "decade": ("months", "120"),
+    "century": ("months", "1200"),
+    "millimeter": ("length", "1/1000"),
+    "centimeter": ("length", "1/100"),
+    "meter": ("length", "1"),
+    "kilometer": ("length", "1000"),
+    "milligram": ("mass", "1/1000"),
+    "gram": ("mass", "1"),
+    "kilogram": ("mass", "1000"),
+    "ton": ("mass", "1000000"),
+    "milliliter": ("volume", "1/1000"),
+    "liter": ("volume", "1"),
+}
+"""What a unit measures, and how much of it: 24 hours are a day."""
 
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
@@ -229,16 +280,17 @@ SMALL = {word: value for value, word in enumerate(_ONES)} | {
     word: 10 * value for value, word in enumerate(_TENS, start=2)
 }
 SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-ORDINALS = {
-    word: value
-    for value, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(),
-        start=1,
-    )
+_NTH = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
+    "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
+).split()
+ORDINALS = {word: value for value, word in enumerate(_NTH, start=1)} | {
+    word[:-1] + "ieth": 10 * value for value, word in enumerate(_TENS, start=2)
 }
 
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 MONTHS = "january february march april june july august september october november december".split()
+SEASONS = "spring summer autumn winter".split()
 DAYS = frozenset([*WEEKDAYS, *MONTHS, "may_month", "today", "tomorrow", "yesterday", "tonight"])
 
 TITLES = _words("mr mrs ms miss dr doctor prof professor sir madam lord lady saint st president")
@@ -254,5 +306,28 @@ FUNCTION = STARTERS | _words(
     "still already even any some all both each every much many more most less least us me him them"
 )
 """Words that carry no content of their own."""
+DETERMINERS = _words("the a an his its their my your our")
+PEOPLES = dict(
+    pair.split("/")
+    for pair in (
+        "american/america australian/australia austrian/austria belgian/belgium brazilian/brazil "
+        "british/britain canadian/canada chinese/china danish/denmark dutch/netherlands "
+        "egyptian/egypt english/england european/europe finnish/finland french/france "
+        "german/germany greek/greece hungarian/hungary indian/india irish/ireland israeli/israel "
+        "italian/italy japanese/japan korean/korea mexican/mexico norwegian/norway "
+        "polish/poland portuguese/portugal roman/rome russian/russia scottish/scotland "
+        "spanish/spain swedish/sweden swiss/switzerland turkish/turkey ukrainian/ukraine "
+        "vietnamese/vietnam"
+    ).split()
+)
+"""Of which country an adjective speaks."""
+PLACES = _words("here there i you he she it we they")
+"""Who and where: carry no content, but may change places."""
+SUBJECTS = {"me": "i", "him": "he", "her": "she", "us": "we", "them": "they"}
+SYMMETRIC = _words(
+    "next near nearby beside opposite across adjacent similar same different equal identical "
+    "married related parallel between with close apart far together meets resembles"
+)
+"""Words of relations that hold in both directions."""
 COMMUTATIVE = _words("and or plus is are was were equals the a an with as well & , und et y oder")
 """What may stand between two parts that change places without changing what is said."""
