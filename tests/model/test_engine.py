@@ -222,6 +222,16 @@ def test_a_prompt_can_be_read_ahead(open_engine: Callable[..., Engine]) -> None:
     assert told.tokens == start(open_engine(), "abcabcabcd", window=3).wait().tokens
 
 
+def test_words_that_were_judged_need_not_be_read_again(open_engine: Callable[..., Engine]) -> None:
+    """How finished they are comes of reading them; the reply begins behind the last one."""
+    engine = open_engine()
+    assert 0.0 <= engine.how_finished(says("abcabcabc")) <= 1.0
+    reply = start(engine, "abcabcabcd", window=3)
+    told = reply.wait()
+    assert reply.generation.reused_tokens == 9
+    assert told.tokens == start(open_engine(), "abcabcabcd", window=3).wait().tokens
+
+
 def test_a_cancelled_reply_leaves_a_cache_that_can_be_used(
     open_engine: Callable[..., Engine],
 ) -> None:

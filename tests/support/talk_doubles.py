@@ -54,6 +54,7 @@ class ScriptedRecognizer:
 
     texts: list[str | Exception]
     hangs_s: float = 0.0
+    confident: bool = True
 
     def recognize(self, pcm: Any, *, rate_hz: int, language: str) -> Transcript:
         time.sleep(self.hangs_s)
@@ -61,7 +62,10 @@ class ScriptedRecognizer:
         if isinstance(text, Exception):
             raise text
         return Transcript(
-            text=text, confident=True, no_speech_probability=0.0, average_log_probability=-0.2
+            text=text,
+            confident=self.confident,
+            no_speech_probability=0.0,
+            average_log_probability=-0.2,
         )
 
 

@@ -1,5 +1,7 @@
 """Turn taking: what was noticed goes in, decisions come out, on the time of the sound alone."""
 
+import pytest
+
 from voiceagent.session.turn_taking import (
     Began,
     Decision,
@@ -9,11 +11,20 @@ from voiceagent.session.turn_taking import (
     Judge,
     Limits,
     Pause,
+    Prepare,
     Resume,
+    Revise,
     TurnTaking,
 )
 
-LIMITS = Limits(silence_ends_turn_ms=1000, speech_interrupts_ms=700, judge_again_ms=300)
+LIMITS = Limits(
+    judge_after_ms=(200, 500),
+    finished_words_ms=600,
+    silence_ends_turn_ms=1000,
+    speech_interrupts_ms=700,
+    same_speech_ms=250,
+    most_prepared=2,
+)
 
 
 def taking() -> TurnTaking:
@@ -31,82 +42,172 @@ def utterance(
     return turns.decisions()
 
 
-def test_a_turn_ends_with_words_and_a_verdict() -> None:
-    """Neither the words nor the verdict alone end a turn."""
+def said(turns: TurnTaking, text: str, *, finished: float | None, end_ms: int = 900) -> None:
+    """An utterance whose words are known and read; its first decisions are drained."""
+    utterance(turns, begin_ms=end_ms - 600, end_ms=end_ms)
+    turns.heard(text)
+    turns.read(text, finished=finished)
+    turns.decisions()
+
+
+def test_a_reply_is_prepared_at_the_first_pause_and_the_verdict_ends_the_turn() -> None:
+    """Words alone end nothing: they are prepared for; the turn ends once they are read too."""
     turns = taking()
-    assert utterance(turns, begin_ms=0, end_ms=900) == [Began(), Judge()]
-    turns.judged(complete=True)
-    assert turns.decisions() == []
+    assert utterance(turns, begin_ms=0, end_ms=900) == [Began()]
     assert turns.is_deciding
     turns.heard("Hello.")
+    assert turns.decisions() == [Prepare("Hello.")]
+    turns.judged(complete=True)
+    assert turns.decisions() == []
+    turns.read("Hello.", finished=0.5)
     assert turns.decisions() == [Ended("Hello.")]
     assert not turns.is_open
 
 
-def test_the_verdict_may_come_last() -> None:
-    """Words first, verdict second: the same turn."""
+def test_the_verdict_may_come_first() -> None:
+    """Before the words are known nothing ends."""
     turns = taking()
     utterance(turns, begin_ms=0, end_ms=900)
+    turns.judged(complete=True)
     turns.heard("Hello.")
-    turns.judged(complete=True)
-    assert turns.decisions() == [Ended("Hello.")]
+    turns.read("Hello.", finished=None)
+    assert turns.decisions() == [Prepare("Hello."), Ended("Hello.")]
 
 
-def test_utterances_of_one_turn_are_joined() -> None:
-    """An unfinished sentence goes on after its pause; a stale verdict does not end it."""
+@pytest.mark.parametrize(
+    ("finished", "complete", "ends_at_ms"),
+    [
+        (0.0, True, 1900),  # "Could you please tell me" sounds finished and is not
+        (0.9, False, 1500),  # a question that a flat voice asks
+        (0.1, False, 1900),
+        (None, False, 1900),
+        (0.1, True, 900),
+    ],
+)
+def test_how_long_the_silence_lasts_depends_on_sound_and_words(
+    finished: float | None, complete: bool, ends_at_ms: int
+) -> None:
+    """Both say finished: at once. Only the words do: soon. The words do not: late."""
     turns = taking()
-    utterance(turns, begin_ms=0, end_ms=900)
-    turns.heard("I would like")
-    turns.judged(complete=False)
-    assert utterance(turns, begin_ms=1500, end_ms=2000) == [Judge()]
-    turns.heard("some tea.")
-    turns.judged(complete=True)
-    assert turns.decisions() == [Ended("I would like some tea.")]
+    said(turns, "Well then", finished=finished)
+    turns.judged(complete=complete)
+    for at_ms in range(900, ends_at_ms, 20):
+        assert Ended("Well then") not in turns.decisions(), at_ms
+        turns.passed(at_ms=at_ms)
+    turns.passed(at_ms=ends_at_ms)
+    assert turns.decisions()[-1] == Ended("Well then")
 
 
-def test_a_silence_is_judged_twice_and_then_timed_out() -> None:
-    """The model is asked again when it can hear the silence; after a while nobody is asked."""
+def test_more_words_withdraw_what_was_prepared() -> None:
+    """The turn goes on: the first reply vanishes, another is prepared to all the words."""
     turns = taking()
-    utterance(turns, begin_ms=0, end_ms=900)
-    turns.heard("Well")
-    turns.judged(complete=False)
-    turns.passed(at_ms=1190)
+    said(turns, "I would like", finished=0.0)
+    assert utterance(turns, begin_ms=1500, end_ms=2000) == []
+    turns.heard("I would like some tea.")
+    assert turns.decisions() == [Revise(), Prepare("I would like some tea.")]
+
+
+def test_a_cough_leaves_what_was_prepared_alone() -> None:
+    """The same words, however they are written now: the reply stays, and may be confirmed."""
+    turns = taking()
+    said(turns, "How are you?", finished=0.9)
+    assert utterance(turns, begin_ms=1300, end_ms=1400) == []
+    turns.heard("How are you")
+    turns.judged(complete=True)
+    assert turns.decisions() == [Ended("How are you")]
+
+
+def test_speech_withdraws_before_its_words_are_known() -> None:
+    """Somebody who speaks on for 700 ms is not waiting for an answer."""
+    turns = taking()
+    said(turns, "How are you?", finished=0.9)
+    turns.onset(at_ms=1300, agent_has_floor=False)
+    turns.passed(at_ms=1990)
     assert turns.decisions() == []
-    turns.passed(at_ms=1200)
-    turns.passed(at_ms=1220)
+    turns.passed(at_ms=2000)
+    assert turns.decisions() == [Revise()]
+
+
+def test_a_hesitant_speaker_is_not_prepared_for_without_end() -> None:
+    """After so many replies the engine waits; the turn still ends."""
+    turns = taking()
+    for count in range(1, 4):
+        end_ms = 1000 * count
+        utterance(turns, begin_ms=end_ms - 400, end_ms=end_ms)
+        turns.heard("and " * count)
+    decisions = turns.decisions()
+    assert decisions == [Revise(), Prepare("and and "), Revise()][-len(decisions) :]
+    turns.judged(complete=True)
+    assert turns.decisions() == [Ended("and and and ")]
+
+
+def test_words_that_are_read_late_say_nothing_about_others() -> None:
+    """A reading of words that were revised is not taken for one of the new words."""
+    turns = taking()
+    utterance(turns, begin_ms=0, end_ms=900)
+    turns.heard("I")
+    utterance(turns, begin_ms=1300, end_ms=1600)
+    turns.heard("I see the")
+    turns.decisions()
+    turns.read("I", finished=0.9)
+    turns.judged(complete=True)
+    assert turns.decisions() == []
+
+
+def test_a_silence_is_judged_again() -> None:
+    """The model is asked again when it can hear the silence itself."""
+    turns = taking()
+    said(turns, "Well", finished=0.1)
+    turns.passed(at_ms=1090)
+    assert turns.decisions() == []
+    turns.passed(at_ms=1100)
     assert turns.decisions() == [Judge()]
-    turns.passed(at_ms=1900)
-    assert turns.decisions() == [Ended("Well")]
+    turns.passed(at_ms=1380)
+    turns.passed(at_ms=1400)
+    assert turns.decisions() == [Judge()]
 
 
 def test_a_verdict_while_the_user_speaks_is_stale() -> None:
     """Speech after the silence that was judged makes its verdict worthless."""
     turns = taking()
-    utterance(turns, begin_ms=0, end_ms=900)
-    turns.heard("I")
+    said(turns, "I", finished=0.1)
     turns.onset(at_ms=1000, agent_has_floor=False)
     turns.judged(complete=True)
     turns.offset(at_ms=1400)
-    turns.heard("see")
-    assert turns.decisions() == [Judge()]
+    turns.heard("I see")
+    turns.read("I see", finished=0.1)
+    assert turns.decisions() == [Revise(), Prepare("I see")]
 
 
-def test_noise_is_dropped() -> None:
-    """A turn without words ends as soon as that is known, with its cause."""
+@pytest.mark.parametrize("cause", ["failed", "unsure", "nothing"])
+def test_noise_is_dropped_after_a_moment(cause: str) -> None:
+    """Words may still come behind it; then the turn without any is over, with its cause."""
     turns = taking()
     utterance(turns, begin_ms=0, end_ms=900)
-    turns.unheard("failed")
-    assert turns.decisions() == [Dropped("failed")]
+    turns.unheard(cause)
+    turns.passed(at_ms=1490)
+    assert Dropped(cause) not in turns.decisions()
+    turns.passed(at_ms=1500)
+    assert turns.decisions()[-1] == Dropped(cause)
+    assert not turns.is_open
+
+
+def test_a_hum_alone_is_no_turn() -> None:
+    """ "Mm-hmm" asks for nothing; "okay" may answer a question."""
+    turns = taking()
+    utterance(turns, begin_ms=0, end_ms=900)
+    turns.heard("Mm-hmm.")
+    turns.passed(at_ms=1500)
+    assert Dropped("backchannel") in turns.decisions()
+    said(turns, "Okay.", finished=0.5, end_ms=3000)
+    turns.judged(complete=True)
+    assert turns.decisions() == [Ended("Okay.")]
 
 
 def test_sound_over_a_reply_pauses_and_a_backchannel_resumes() -> None:
-    """The reply is held while it is unknown what the sound was."""
+    """The reply is held while it is unknown what the sound was, and nothing is prepared."""
     turns = taking()
-    assert utterance(turns, begin_ms=0, end_ms=400, agent_has_floor=True) == [
-        Began(),
-        Pause(),
-        Judge(),
-    ]
+    assert utterance(turns, begin_ms=0, end_ms=400, agent_has_floor=True) == [Began(), Pause()]
     turns.heard("Mm-hmm.")
     assert turns.decisions() == [Resume()]
     assert not turns.is_open
@@ -125,37 +226,28 @@ def test_words_over_a_reply_interrupt_and_are_a_turn() -> None:
     turns = taking()
     utterance(turns, begin_ms=0, end_ms=500, agent_has_floor=True)
     turns.heard("Stop please.")
+    turns.read("Stop please.", finished=0.5)
     turns.judged(complete=True)
-    assert turns.decisions() == [Interrupt(), Ended("Stop please.")]
+    assert turns.decisions() == [Interrupt(), Prepare("Stop please."), Ended("Stop please.")]
 
 
-def test_a_backchannel_behind_words_is_part_of_the_turn() -> None:
-    """Only a lone backchannel gives the floor back."""
-    turns = taking()
-    utterance(turns, begin_ms=0, end_ms=500, agent_has_floor=True)
-    turns.heard("Stop.")
-    turns.judged(complete=False)
-    utterance(turns, begin_ms=900, end_ms=1200)
-    turns.heard("Okay.")
-    turns.judged(complete=True)
-    assert turns.decisions()[-1] == Ended("Stop. Okay.")
-
-
-def test_two_sounds_over_a_reply_wait_for_both() -> None:
-    """While one of two utterances is not recognized yet, the reply stays held."""
+def test_two_sounds_over_a_reply_wait_for_the_later() -> None:
+    """What was said up to the first of two sounds decides nothing."""
     turns = taking()
     utterance(turns, begin_ms=0, end_ms=300, agent_has_floor=True)
     utterance(turns, begin_ms=600, end_ms=900, agent_has_floor=True)
-    turns.unheard("nothing")
+    turns.unheard("nothing", utterance=1)
     assert turns.decisions() == []
-    turns.heard("Right.")
+    turns.heard("Right.", utterance=2)
     assert turns.decisions() == [Resume()]
 
 
 def test_enough_speech_interrupts_before_its_words() -> None:
-    """After 700 ms it is a turn, whatever the words turn out to be."""
+    """After 700 ms it is a turn, whatever the words turn out to be; a stop consonant is no end."""
     turns = taking()
     turns.onset(at_ms=0, agent_has_floor=True)
+    turns.offset(at_ms=300)
+    turns.onset(at_ms=400, agent_has_floor=True)
     turns.passed(at_ms=690)
     assert turns.decisions() == [Began(), Pause()]
     turns.passed(at_ms=700)

@@ -7,15 +7,17 @@ quick (hand the event to a queue or an event loop). An error in one reply ends t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from voiceagent.decoding.controller import AdaptiveWindow, Controller, Costs, FixedWindow
 from voiceagent.decoding.drafters import DraftModel, NgramDrafter, NoDrafter
+from voiceagent.decoding.endings import ending_probability, ending_tokens, up_to_last_word
 from voiceagent.decoding.errors import ContextOverflow, EngineError
 from voiceagent.decoding.generation import EngineEvent, Generation, OnEvent, Request
+from voiceagent.decoding.grammar import Grammars, RowMasks
 from voiceagent.decoding.job import Job
 from voiceagent.decoding.rounds import Acceptance, Loop
-from voiceagent.decoding.grammar import Grammars, RowMasks
 from voiceagent.decoding.sampling import CounterNoise, Sampler, Sampling
 from voiceagent.decoding.slot import DrafterFactory, Slot
 from voiceagent.decoding.verify_gate import VerifyGate
@@ -23,10 +25,10 @@ from voiceagent.decoding.warm_up import time_draft, time_target
 from voiceagent.decoding.worker import Ticket, Worker
 
 if TYPE_CHECKING:
-    from voiceagent.config import Decoding
-    from voiceagent.core.history import Message
     from torch import Tensor
 
+    from voiceagent.config import Decoding
+    from voiceagent.core.history import Message
     from voiceagent.decoding.model import CausalModel
     from voiceagent.weights.manifest import Preset
     from voiceagent.weights.store import Store
@@ -92,9 +94,9 @@ class Engine:
         self._config = config
         self._capacity = min(config.context_tokens, target.context_length)
         self._drafters = self._known_drafters(drafters or {})
+        self._grammars = Grammars(tokenizer)
         self._costs: Costs | None = None
         self._adaptive: dict[str, AdaptiveWindow] = {}
-        self._grammars = Grammars(tokenizer)
         self._worker = Worker(
             [Slot(target, capacity=self._capacity, drafters=self._drafters) for _ in range(slots)],
             open_job=self._open_job,
@@ -184,15 +186,40 @@ class Engine:
         """
         prompt = self._tokenizer.render(request.messages)
         self._check(request, prompt)
-        generation = Generation(request, prompt_tokens=len(prompt))
-        self._worker.add(Ticket(generation, prompt, on_event))
         if request.grammar is not None:
             self._grammars.begin(request.grammar)  # compiled here: it may take a while, or fail
+        generation = Generation(request, prompt_tokens=len(prompt))
+        self._worker.add(Ticket(generation, prompt, on_event))
         return generation
 
     def prepare(self, messages: Sequence[Message]) -> Generation:
         """Reads a prompt ahead, while the user is still speaking: a reply of no tokens."""
         return self.submit(self.request(messages, max_tokens=0), on_event=lambda event: None)
+
+    def how_finished(self, messages: Sequence[Message]) -> float:
+        """How probable it is that the last message ends where it does, in [0, 1].
+
+        Reads the conversation up to its last word, so that a reply to it need not; blocks.
+
+        Raises:
+            EngineError: it cannot be read.
+        """
+        prompt = up_to_last_word(messages, render=self._tokenizer.render)
+        generation = Generation(self.request(messages, max_tokens=0), prompt_tokens=len(prompt))
+        self._worker.add(Ticket(generation, prompt, lambda event: None))
+        generation.wait()
+        if generation.following is None:
+            raise EngineError(generation.error or "the prompt was not read")
+        return ending_probability(generation.following, self._endings)
+
+    @cached_property
+    def _endings(self) -> Tensor:
+        tokenizer = self._tokenizer
+        return ending_tokens(
+            tokenizer.decode_bytes,
+            vocabulary_size=tokenizer.vocabulary_size,
+            eos_ids=tokenizer.eos_ids,
+        )
 
     def close(self) -> None:
         """Cancels what is running and ends the thread. Closing twice does nothing more."""
@@ -243,6 +270,7 @@ class Engine:
                 for word in sampling.bad_words
                 for form in (word, f" {word}")
             ],
+            grammar=None if grammar is None else RowMasks(self._grammars.begin(grammar)),
         )
 
     # On the engine's thread ----------------------------------------------------------------
@@ -261,6 +289,7 @@ class Engine:
             acceptance=Acceptance(request.acceptance),
             ids=list(ticket.prompt),
             prompt_length=len(ticket.prompt),
+            top_logprobs=request.top_logprobs,
         )
         loop.drafter.begin(ticket.prompt, chooser=loop.draft_chooser)
         gate = VerifyGate(
@@ -270,7 +299,6 @@ class Engine:
             max_tokens=min(request.max_tokens, self._capacity - len(ticket.prompt)),
         )
         return Job(
-            grammar=None if grammar is None else RowMasks(self._grammars.begin(grammar)),
             loop,
             gate,
             self._controller(name, self._window(request)),
@@ -289,7 +317,6 @@ class Engine:
             draft_s = costs.draft_s if name == "model" else 0.0
             self._adaptive[name] = AdaptiveWindow(costs.with_draft(draft_s))
         return self._adaptive[name]
-            top_logprobs=request.top_logprobs,
 
     def _measure(self) -> Costs:
         draft_s = 0.0 if self._draft is None else time_draft(self._draft)

@@ -55,6 +55,8 @@ class Generation:
         self.prompt_tokens = prompt_tokens
         self.reused_tokens = 0
         """Prompt tokens that were in the cache already; set when the reply starts."""
+        self.following: Tensor | None = None
+        """The target's logits (1, vocabulary) behind a prompt that was only read."""
         self.reason: EndReason | None = None
         self.error: str | None = None
         self._cancelled = threading.Event()

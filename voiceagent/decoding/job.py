@@ -47,7 +47,7 @@ class Job:
         elif prefill(self.loop):
             pass
         elif self.generation.request.max_tokens == 0:
-            read_ahead(self.loop)
+            self.generation.following = read_ahead(self.loop)
             self.end(EndReason.LENGTH)
         else:
             self._round()

@@ -151,15 +151,15 @@ def prefill(loop: Loop) -> bool:
     return True
 
 
-def read_ahead(loop: Loop) -> None:
-    """Feeds what ``prefill`` left, without asking what follows, to both models."""
-    _read(loop, loop.pending)
+def read_ahead(loop: Loop) -> torch.Tensor:
+    """Feeds what ``prefill`` left to both models; returns the target's logits (1, vocabulary)."""
+    logits = _read(loop, loop.pending)
     loop.drafter.propose(1)
     return logits
 
 
-def _read(loop: Loop, tokens: list[int]) -> None:
-    loop.target.forward(torch.tensor(tokens, dtype=torch.int64), loop.cache, last_only=True)
+def _read(loop: Loop, tokens: list[int]) -> torch.Tensor:
+    return loop.target.forward(torch.tensor(tokens, dtype=torch.int64), loop.cache, last_only=True)
 
 
 def draft(loop: Loop, *, window: int) -> Proposal:

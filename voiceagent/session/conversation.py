@@ -9,12 +9,14 @@ import asyncio
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from voiceagent.core.committer import Policy
 from voiceagent.core.errors import VoiceAgentError
-from voiceagent.core.events import Author, EndReason, Recorded, Turn
+from voiceagent.core.events import Author, EndReason, Recorded, Turn, VoidCause
 from voiceagent.core.history import History, Message
 from voiceagent.core.reply import Reply
+from voiceagent.session.attempts import Attempt, Attempts
 from voiceagent.session.bell import Bell
 from voiceagent.session.clock import Clock
 from voiceagent.session.happenings import (
@@ -27,7 +29,19 @@ from voiceagent.session.happenings import (
 from voiceagent.session.open_reply import OpenReply
 from voiceagent.session.playout import Playout
 from voiceagent.sound.playout import Heard
+from voiceagent.speech.frames import context_id
 from voiceagent.speech.synthesizer import Speech
+
+RESUMED_WORDS = 3
+"""Who goes on before more words of the reply than this were heard has not been answered: the turn
+goes on, and the reply to its beginning is interrupted (docs/adr/0015)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ConfirmedTurn:
+    number: int
+    text: str
+    part: str
 
 
 class Conversation:
@@ -80,9 +94,16 @@ class Conversation:
         self._owed = 0
         self._waiting: Counter[str] = Counter()
         """Speeches of each open reply that have not begun to sound."""
-        self._numbers = itertools.count(1)
+        self._attempts = Attempts()
         self._turns = itertools.count(1)
         self._turn = 0
+        self._parts = itertools.count(1)
+        self._part = ""
+        """The history's name for what is being said."""
+        self._said = self._joined = ""
+        """Words of the present turn that were answered too early; and those of them that belong to
+        the same part."""
+        self._confirmed: _ConfirmedTurn | None = None
 
     # Listening --------------------------------------------------------------------------------
 
@@ -116,8 +137,8 @@ class Conversation:
 
     @property
     def agent_has_floor(self) -> bool:
-        """Whether a reply is owed, being prepared or being heard."""
-        return self._owed > 0 or bool(self._replies)
+        """Whether a reply is owed, or is being prepared or heard on a confirmed turn."""
+        return self._owed > 0 or any(map(_is_confirmed, self._replies))
 
     @property
     def buffered_ms(self) -> float:
@@ -128,12 +149,23 @@ class Conversation:
     @property
     def is_busy(self) -> bool:
         """Whether something is being worked out that the conversation waits for."""
-        return bool(self.thinking) or self._owed > 0 or self._is_hungry
+        return bool(self.thinking) or self._owed > 0 or self._is_opening or self._is_hungry
+
+    @property
+    def _is_opening(self) -> bool:
+        """Whether a reply was asked for and nobody has begun to write it."""
+        attempt = self._attempts.current
+        return attempt is not None and attempt.reply is None
 
     @property
     def _is_hungry(self) -> bool:
         """Whether the next reply to be heard has no sound to play, and is going to."""
-        return bool(self._replies) and self.buffered_ms == 0 and not self._replies[0].ledger.paused
+        if not self._replies or self.buffered_ms > 0:
+            return False
+        reply = self._replies[0]
+        if not _is_confirmed(reply):
+            return not (reply.is_written or reply.is_mute)
+        return not reply.ledger.paused
 
     def begin(self, work: str) -> None:
         """``work`` on the user's sound has begun."""
@@ -155,30 +187,91 @@ class Conversation:
 
     def turn_began(self) -> None:
         """The user can be heard."""
-        self._turn = next(self._turns)
+        self._turn, self._part = next(self._turns), f"p{next(self._parts)}"
+        self._said = self._joined = ""
         self.user_has_floor = True
         self._publish_turn("", state="began")
 
-    def turn_ended(self, text: str) -> None:
-        """The user's words are final: a reply is owed."""
-        self.user_has_floor = False
-        self.history.hear_user(text, turn=f"t{self._turn}")
-        self._owed += 1
-        self._publish_turn(text, state="confirmed")
+    def turn_may_end(self, text: str) -> int:
+        """The user has paused behind these words: a reply may be prepared, under this number."""
+        attempt = self._attempts.make(text, confirmed=False)
+        self._hear(text)
+        self._publish_turn(text, state="eager")
+        return attempt.number
 
-    def turn_dropped(self, cause: str) -> None:
-        """There were no words."""
+    def turn_revised(self) -> Attempt | None:
+        """The turn was not over: the reply that was prepared vanishes; returns what it was."""
+        attempt = self._attempts.withdraw()
+        if attempt is None:
+            return None
+        if attempt.reply is not None:
+            attempt.reply.void(VoidCause.TURN_REVISED)
+        if attempt.confirmed:
+            self._owed = 0
+        else:
+            self._unhear()
+            self._publish_turn("", state="revised")
+        return attempt
+
+    def turn_ended(self, text: str) -> int | None:
+        """The user's words are final: a reply is owed. Returns the number under which to write it;
+        None if one is prepared already."""
+        self.user_has_floor = False
+        attempt = self._attempts.current
+        if attempt is None:
+            self._owed += 1
+            self._hear(text)
+            attempt = self._attempts.make(text, confirmed=True)
+            self._confirm(text)
+            return attempt.number
+        attempt.confirmed = True
+        self._confirm(attempt.text)
+        if attempt.reply is None:
+            self._owed += 1
+        else:
+            attempt.reply.confirm()
+        self._attempts.settle()
+        self.changed.ring()
+        return None
+
+    def turn_dropped(self, cause: str) -> int | None:
+        """There were no words. Returns the number under which to write a reply, where one is owed
+        because the sound has broken off the answer to the words before it."""
+        if self._joined:
+            said, self._said, self._joined = self._joined, "", ""
+            return self.turn_ended(said)
         self.user_has_floor = False
         self._publish_turn("", state=f"dropped: {cause}")
+        return None
+
+    def is_wanted(self, attempt: int) -> bool:
+        """Whether a reply is still to be written for that attempt."""
+        current = self._attempts.current
+        return current is not None and current.number == attempt and current.reply is None
+
+    def _hear(self, text: str) -> None:
+        self.history.hear_user(f"{self._joined} {text}".strip(), turn=self._part)
+
+    def _unhear(self) -> None:
+        if self._joined:
+            self.history.hear_user(self._joined, turn=self._part)
+        else:
+            self.history.withdraw_user(turn=self._part)
+
+    def _confirm(self, text: str) -> None:
+        whole = f"{self._said} {text}".strip()
+        self._confirmed = _ConfirmedTurn(self._turn, whole, self._part)
+        self._publish_turn(text, state="confirmed")
 
     def _publish_turn(self, text: str, *, state: str) -> None:
         now_s = self.clock.now_s()
+        text = f"{self._said} {text}".strip() if text else ""
         self.publish(TurnHappened(turn=self._turn, at_s=now_s, text=text, state=state))
 
     # Replies ----------------------------------------------------------------------------------
 
     def owe(self) -> None:
-        """A scripted reply is on its way."""
+        """A reply that no turn asked for is on its way."""
         self._owed += 1
 
     def forgive(self) -> None:
@@ -192,10 +285,30 @@ class Conversation:
             budget_tokens=self._budget_tokens, count_tokens=self._count_tokens
         )
 
+    def open_answer(self, attempt: int) -> OpenReply | None:
+        """Opens the reply of an attempt; None if it is not wanted any more."""
+        current = self._attempts.current
+        if current is None or not self.is_wanted(attempt):
+            return None
+        if current.confirmed:
+            self._owed = max(0, self._owed - 1)
+        core = Reply(
+            reply=current.name,
+            epoch=current.epoch,
+            turn=Turn.CONFIRMED if current.confirmed else Turn.EAGER,
+            author=Author.MODEL,
+            now_s=self.clock.now_s(),
+            language=self._language,
+            policy=self._policy,
+        )
+        current.reply = self._open(core)
+        self._attempts.settle()
+        return current.reply
+
     def open_reply(self, *, script: str | None = None, turn: Turn = Turn.CONFIRMED) -> OpenReply:
-        """Opens the reply that is owed; ``script`` for one that no model writes."""
+        """Opens a reply that is owed without an attempt; ``script`` for one no model writes."""
         self._owed = max(0, self._owed - 1)
-        name, now_s = f"r{next(self._numbers)}", self.clock.now_s()
+        name, now_s = self._attempts.new_name(), self.clock.now_s()
         if script is not None:
             core = Reply.scripted(
                 script,
@@ -215,6 +328,9 @@ class Conversation:
                 language=self._language,
                 policy=self._policy,
             )
+        return self._open(core)
+
+    def _open(self, core: Reply) -> OpenReply:
         reply = OpenReply(
             core,
             clock=self.clock,
@@ -232,6 +348,19 @@ class Conversation:
                 return reply
         return None
 
+    def find_by(self, context: str) -> OpenReply | None:
+        """The open reply of which pipecat speaks so."""
+        for reply in self._replies:
+            if context_id(reply.name, epoch=reply.ledger.epoch) == context:
+                return reply
+        return None
+
+    async def certain(self, reply: OpenReply) -> bool:
+        """Waits until the turn that ``reply`` answers is certain; false if it was withdrawn."""
+        while reply.alive and not _is_confirmed(reply):
+            await self.changed.wait()
+        return _is_confirmed(reply)
+
     def spoken(self, speech: Speech) -> None:
         """Sound was made of a commit."""
         reply = self.find(speech.commit.reply, epoch=speech.commit.epoch)
@@ -245,8 +374,8 @@ class Conversation:
         self._waiting[speech.commit.reply] -= 1
 
     def pause(self) -> None:
-        """The user can be heard: hold every open reply."""
-        for reply in self._replies:
+        """The user can be heard: hold every reply that could be."""
+        for reply in filter(_is_confirmed, self._replies):
             reply.pause()
         self.changed.ring()
 
@@ -263,12 +392,40 @@ class Conversation:
             reply.settle()
 
     def interrupt(self) -> None:
-        """The user has taken the floor: silence, and history ends where it was heard."""
+        """Silence, and history ends where it was heard."""
         self._note(self.playout.cut())
         self._owed = 0
+        self.turn_revised()
         for reply in list(self._replies):
             reply.end(EndReason.INTERRUPTED)
         self.changed.ring()
+
+    def take_floor(self) -> None:
+        """The user has taken the floor from the agent.
+
+        Where hardly anything was heard yet, the user has gone on rather than cut in: it is the
+        turn before that goes on, and what was said belongs to it.
+        """
+        self._note(self.playout.cut())
+        heard = self._words_of_the_answer()
+        self.interrupt()
+        if self._confirmed is not None and heard is not None and heard <= RESUMED_WORDS:
+            self._go_on(self._confirmed, is_answered=heard > 0)
+
+    def _words_of_the_answer(self) -> int | None:
+        """How many words of the answer to the latest turn were heard; None if it is over."""
+        answers = [each for each in self._replies if each.ledger.author is Author.MODEL]
+        if not answers and self._attempts.current is None:
+            return None
+        return sum(len(self.history.heard_text(each.name).split()) for each in answers)
+
+    def _go_on(self, turn: _ConfirmedTurn, *, is_answered: bool) -> None:
+        self._publish_turn("", state="dropped: part of the turn before")
+        self._turn, self._said = turn.number, turn.text
+        if not is_answered:
+            # Words that were heard stay where they were heard, between the two halves.
+            self._part, self._joined = turn.part, turn.text
+        self._publish_turn("", state="revised")
 
     def _note(self, news: list[Heard]) -> None:
         for heard in news:
@@ -284,3 +441,7 @@ class Conversation:
         self._replies.remove(reply)
         del self._waiting[reply.name]
         self.changed.ring()
+
+
+def _is_confirmed(reply: OpenReply) -> bool:
+    return reply.ledger.turn is Turn.CONFIRMED

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pipecat.frames.frames import ControlFrame, SystemFrame
+from pipecat.frames.frames import ControlFrame, LLMContextFrame, SystemFrame
 
 
 @dataclass
@@ -20,3 +20,11 @@ class PauseFrame(SystemFrame):
 @dataclass
 class ResumeFrame(SystemFrame):
     """Let the playout go on at the sample at which it was held."""
+
+
+@dataclass
+class TurnFrame(LLMContextFrame):
+    """What a reply is decoded from, for the latest turn of the user."""
+
+    attempt: int = 0
+    """Which of the conversation's attempts at an answer this is; see ``Conversation.attempt``."""

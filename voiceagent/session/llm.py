@@ -25,7 +25,7 @@ from voiceagent.core.committer import Commit, Kind
 from voiceagent.core.events import Draft, EndReason, Finish, Rollback, Verify
 from voiceagent.core.history import Message, Role
 from voiceagent.session.conversation import Conversation
-from voiceagent.session.frames import SayFrame
+from voiceagent.session.frames import SayFrame, TurnFrame
 from voiceagent.session.happenings import (
     Happening,
     RoundHappened,
@@ -91,7 +91,7 @@ class ReplyService(LLMService[Any]):
         """Contexts and words to say become replies; everything else passes."""
         await super().process_frame(frame, direction)
         if isinstance(frame, LLMContextFrame):
-            await self._answer(_messages(frame))
+            await self._answer(frame)
         elif isinstance(frame, SayFrame):
             await self._say(frame.text)
         else:
@@ -109,24 +109,35 @@ class ReplyService(LLMService[Any]):
 
     # Replies of the source --------------------------------------------------------------------
 
-    async def _answer(self, messages: tuple[Message, ...]) -> None:
+    async def _answer(self, frame: LLMContextFrame) -> None:
         """One reply, and one more behind every tool call that it turns out to be."""
+        reply, messages = self._open(frame), _messages(frame)
         for calls_left in range(MAX_CALLS, -1, -1):
+            if reply is None:
+                return
             await self.push_frame(LLMFullResponseStartFrame())
-            reply = self._conversation.open_reply()
             silent = await self._write(reply, messages)
             await self.push_frame(LLMFullResponseEndFrame())
-            if reply.ledger.finished is EndReason.ERROR:
+            failed = reply.ledger.finished is EndReason.ERROR
+            calls = self._tools.calls(silent)
+            # Nothing that cannot be taken back is done on a turn that may go on.
+            if not (failed or calls) or not await self._conversation.certain(reply):
+                return
+            if failed:
                 self._conversation.owe()
                 return await self._say(APOLOGY)
-            calls = self._tools.calls(silent) if reply.may_call else []
-            if not calls or not calls_left:
-                return None
+            if not reply.may_call or not calls_left:
+                return
             self._conversation.owe()
             messages += self._tools.results(
                 [(body, await self._call(reply, body)) for body in calls]
             )
-        return None
+            reply = self._conversation.open_reply()
+
+    def _open(self, frame: LLMContextFrame) -> OpenReply | None:
+        if isinstance(frame, TurnFrame):
+            return self._conversation.open_answer(frame.attempt)
+        return self._conversation.open_reply()
 
     async def _call(self, reply: OpenReply, body: str) -> str:
         """Runs one call if it passes the gate; what the model is told of it."""

@@ -13,6 +13,7 @@ from voiceagent.core.events import (
     Recorded,
     Started,
     Synthesized,
+    Voided,
 )
 from voiceagent.core.frames import StreamProtocol
 from voiceagent.core.kinds import Kind
@@ -25,6 +26,9 @@ from voiceagent.session.happenings import (
     Trouble,
     TurnHappened,
 )
+
+WITHDRAWN = "withdrawn"
+"""The reason of a reply whose turn went on."""
 
 
 @dataclass(slots=True)
@@ -43,6 +47,8 @@ class ReplyMinutes:
     drafted: int = 0
     rounds: int = 0
     tokens: int = 0
+    speech_s: float = 0.0
+    """How long its sound is, made or played."""
     times_s: dict[str, float] = field(default_factory=dict)
     """When, on the conversation's clock: started, first_commit, first_speech, finished, ended."""
 
@@ -82,6 +88,7 @@ class Minutes:
         self.replies: list[ReplyMinutes] = []
         self.troubles: list[str] = []
         self.tools: list[ToolHappened] = []
+        self._latest_turn: int | None = None
         self._display = Stream(StreamProtocol.TOKEN_PUSH)
 
     def __call__(self, happening: Happening) -> None:
@@ -95,6 +102,7 @@ class Minutes:
                 self._note_round(happening)
             case SpeechHappened():
                 reply = self._reply(happening.speech.commit.reply)
+                reply.speech_s += happening.speech.duration_s
                 if len(happening.speech.pcm):
                     reply.times_s.setdefault("first_speech", happening.at_s)
             case ToolHappened():
@@ -109,7 +117,20 @@ class Minutes:
 
     def answers(self, turn: TurnMinutes) -> list[ReplyMinutes]:
         """The replies to a turn; usually one."""
-        return [reply for reply in self.replies if reply.turn == turn.number]
+        return [reply for reply in self._kept if reply.turn == turn.number]
+
+    def waste(self) -> dict[str, Any]:
+        """What was prepared for turns that went on."""
+        gone = [reply for reply in self.replies if reply.reason == WITHDRAWN]
+        return {
+            "replies": len(gone),
+            "tokens": sum(reply.tokens for reply in gone),
+            "speech_s": round(sum(reply.speech_s for reply in gone), 3),
+        }
+
+    @property
+    def _kept(self) -> list[ReplyMinutes]:
+        return [reply for reply in self.replies if reply.reason != WITHDRAWN]
 
     def churn(self) -> ChurnFigures:
         """What the display stream did."""
@@ -117,12 +138,14 @@ class Minutes:
 
     def total(self, name: str) -> int:
         """The sum of one count over all replies."""
-        return sum(getattr(reply, name) for reply in self.replies)
+        return sum(getattr(reply, name) for reply in self._kept)
 
     def _note_turn(self, happened: TurnHappened) -> None:
-        if not self.turns or self.turns[-1].number != happened.turn:
-            self.turns.append(TurnMinutes(happened.turn))
-        turn = self.turns[-1]
+        turn = next((each for each in self.turns if each.number == happened.turn), None)
+        if turn is None:
+            turn = TurnMinutes(happened.turn)
+            self.turns.append(turn)
+        self._latest_turn = turn.number
         turn.text, turn.state = happened.text, happened.state
         if happened.state == "confirmed":
             turn.confirmed_s = happened.at_s
@@ -156,13 +179,15 @@ class Minutes:
                 reply.times_s.setdefault("first_heard", event.at_s)
             case Finished():
                 reply.times_s["finished"] = event.at_s
+            case Voided():
+                reply.reason = WITHDRAWN
+                reply.times_s["ended"] = event.at_s
             case Ended():
                 reply.reason = str(event.reason)
                 reply.times_s["ended"] = event.at_s
 
     def _open(self, event: Started) -> None:
-        answers = self.confirmed[-1].number if self.confirmed else None
-        turn = answers if event.author is Author.MODEL else None
+        turn = self._latest_turn if event.author is Author.MODEL else None
         self.replies.append(ReplyMinutes(event.reply, event.author, turn))
 
     def _reply(self, name: str) -> ReplyMinutes:
@@ -170,7 +195,7 @@ class Minutes:
 
     def summary(self) -> dict[str, Any]:
         """The minutes as a JSON object, without what only sound can tell."""
-        model = [reply for reply in self.replies if reply.author is Author.MODEL]
+        model = [reply for reply in self._kept if reply.author is Author.MODEL]
         return {
             "user_text": " ".join(turn.text for turn in self.confirmed),
             "reply_text": " ".join(reply.heard_text for reply in model if reply.heard_text),
@@ -184,6 +209,7 @@ class Minutes:
             "drafted": self.total("drafted"),
             "rounds": self.total("rounds"),
             "tokens": self.total("tokens"),
+            "waste": self.waste(),
             "tools": [{"name": each.name, "outcome": each.outcome} for each in self.tools],
             "troubles": self.troubles,
         }

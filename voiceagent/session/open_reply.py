@@ -37,6 +37,8 @@ class OpenReply:
         self._sounding = sounding
         self.cancel_source: Callable[[], None] = lambda: None
         """Stops whatever writes the text; set by the source, harmless at any time."""
+        self.is_mute = False
+        """Whether a commit of it has no sound: it ends there."""
         self._drain()
 
     @property
@@ -109,6 +111,7 @@ class OpenReply:
         """The user's turn is certain to have ended."""
         self.ledger.confirm(now_s=self._clock.now_s())
         self._drain()
+        self._end_if_heard()
 
     def void(self, cause: VoidCause) -> None:
         """Withdraws a reply to a turn that is not confirmed; nothing of it was released."""
@@ -131,8 +134,10 @@ class OpenReply:
         self._end_if_heard()
 
     def end(self, reason: EndReason) -> None:
-        """Breaks the reply off where it was heard."""
-        if self.alive:
+        """Breaks the reply off where it was heard; withdraws it if its turn is not confirmed."""
+        if self.alive and self.ledger.turn is not Turn.CONFIRMED:
+            self.void(VoidCause.SUPERSEDED)
+        elif self.alive:
             self.cancel_source()
             self.ledger.end(reason, now_s=self._clock.now_s())
             self._close()
@@ -146,6 +151,8 @@ class OpenReply:
     def _end_if_heard(self) -> None:
         ledger = self.ledger
         if not ledger.alive or ledger.finished is None or ledger.heard < ledger.committed:
+            return
+        if ledger.turn is not Turn.CONFIRMED:
             return
         if self._sounding(self):
             return

@@ -20,17 +20,19 @@ from pipecat.frames.frames import (
 )
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
-from voiceagent.core.events import Author, EndReason
+from voiceagent.core.events import Author, EndReason, Turn
 from voiceagent.session.conversation import Conversation
 from voiceagent.session.frames import PauseFrame, ResumeFrame, SayFrame
 from voiceagent.session.open_reply import OpenReply
 from voiceagent.session.playout import CHUNK_MS, release_position
 from voiceagent.sound.pcm import Int16
-from voiceagent.speech.frames import MuteFrame, SpeechFrame
+from voiceagent.speech.frames import MuteFrame, SpeechFrame, WithdrawFrame, context_id
 from voiceagent.speech.synthesizer import Speech
 
 LEAD_MS = 80
 """Sound handed over and not yet played: enough for a late event loop, little enough to pause."""
+REMEMBERED = 8
+"""Withdrawn replies whose last frames may still be on their way here: there is one at a time."""
 APOLOGY_FOR_SILENCE = "Sorry, I lost my voice for a moment."
 
 
@@ -50,6 +52,7 @@ class ReleaseGate(FrameProcessor):
         super().__init__(name="ReleaseGate")
         self._conversation = conversation
         self._waiting: deque[Frame] = deque()
+        self._withdrawn: deque[str] = deque(maxlen=REMEMBERED)
         self._piece: _Piece | None = None
         self._pump_task: asyncio.Task[None] | None = None
 
@@ -60,7 +63,11 @@ class ReleaseGate(FrameProcessor):
             case SpeechFrame() if frame.speech is not None:
                 self._admit(frame, frame.speech)
             case MuteFrame() | TTSStartedFrame() | TTSStoppedFrame():
+                self._note_mute(frame)
                 self._queue(frame)
+            case WithdrawFrame():
+                self._withdraw(frame)
+                await self.push_frame(frame, direction)
             case PauseFrame():
                 self._conversation.pause()
                 await self.push_frame(frame, direction)
@@ -99,7 +106,21 @@ class ReleaseGate(FrameProcessor):
             self._conversation.spoken(speech)
 
     def _queue(self, frame: Frame) -> None:
-        self._waiting.append(frame)
+        if _context_of(frame) not in self._withdrawn:
+            self._waiting.append(frame)
+            self._count()
+
+    def _note_mute(self, frame: Frame) -> None:
+        if isinstance(frame, MuteFrame) and frame.commit is not None:
+            reply = self._conversation.find(frame.commit.reply, epoch=frame.commit.epoch)
+            if reply is not None:
+                reply.is_mute = True
+
+    def _withdraw(self, frame: WithdrawFrame) -> None:
+        """A reply was voided: nothing of it goes on."""
+        context = context_id(frame.reply, epoch=frame.epoch)
+        self._withdrawn.append(context)
+        self._waiting = deque(each for each in self._waiting if _context_of(each) != context)
         self._count()
 
     def _drop(self) -> None:
@@ -151,10 +172,17 @@ class ReleaseGate(FrameProcessor):
                 return self._begin(frame.speech)
             case MuteFrame():
                 return await self._fail(frame)
+            case _ if self._is_held(frame):
+                return False
             case _:
                 self._waiting.popleft()
                 await self.push_frame(frame)
                 return True
+
+    def _is_held(self, frame: Frame) -> bool:
+        """Whether its reply waits for its turn: not even the beginning of it is told."""
+        reply = self._conversation.find_by(_context_of(frame))
+        return reply is not None and reply.ledger.turn is not Turn.CONFIRMED
 
     def _begin(self, speech: Speech) -> bool:
         reply = self._reply_of(speech)
@@ -192,12 +220,13 @@ class ReleaseGate(FrameProcessor):
 
     async def _fail(self, frame: MuteFrame) -> bool:
         """A commit has no sound: the reply ends after what came before it was heard."""
-        if self._conversation.playout.in_flight_samples > 0:
-            return False
-        self._waiting.popleft()
         commit = frame.commit
         assert commit is not None
         reply = self._conversation.find(commit.reply, epoch=commit.epoch)
+        held = reply is not None and reply.ledger.turn is not Turn.CONFIRMED
+        if held or self._conversation.playout.in_flight_samples > 0:
+            return False
+        self._waiting.popleft()
         if reply is not None:
             self._conversation.trouble(f"no sound for {commit.text[:40]!r}: {frame.reason}")
             reply.end(EndReason.ERROR)
@@ -212,3 +241,16 @@ class ReleaseGate(FrameProcessor):
 
     def _reply_of(self, speech: Speech) -> OpenReply | None:
         return self._conversation.find(speech.commit.reply, epoch=speech.commit.epoch)
+
+
+def _context_of(frame: Frame) -> str:
+    """Which reply a frame belongs to, in pipecat's way; empty for one that belongs to none."""
+    match frame:
+        case SpeechFrame() if frame.speech is not None:
+            return context_id(frame.speech.commit.reply, epoch=frame.speech.commit.epoch)
+        case MuteFrame() if frame.commit is not None:
+            return context_id(frame.commit.reply, epoch=frame.commit.epoch)
+        case TTSStartedFrame() | TTSStoppedFrame():
+            return frame.context_id or ""
+        case _:
+            return ""

@@ -5,7 +5,8 @@ Everything that decides is in ``turn_taking``; this feeds it and acts on it.
 
 import asyncio
 from collections import deque
-from typing import Protocol
+from collections.abc import Coroutine
+from typing import Any, Protocol
 
 import numpy as np
 from pipecat.frames.frames import (
@@ -13,7 +14,6 @@ from pipecat.frames.frames import (
     EndFrame,
     Frame,
     InputAudioRawFrame,
-    LLMContextFrame,
     TranscriptionFrame,
     UserStartedSpeakingFrame,
     UserStoppedSpeakingFrame,
@@ -24,8 +24,9 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from voiceagent.core.errors import VoiceAgentError
+from voiceagent.core.history import Message
 from voiceagent.session.conversation import Conversation
-from voiceagent.session.frames import PauseFrame, ResumeFrame, SayFrame
+from voiceagent.session.frames import PauseFrame, ResumeFrame, SayFrame, TurnFrame
 from voiceagent.session.turn_taking import (
     Began,
     Decision,
@@ -34,11 +35,13 @@ from voiceagent.session.turn_taking import (
     Interrupt,
     Judge,
     Pause,
+    Prepare,
     Resume,
+    Revise,
     TurnTaking,
 )
 from voiceagent.sound.pcm import Float32, to_float32
-from voiceagent.speech.frames import UnheardFrame
+from voiceagent.speech.frames import TurnWordsFrame, UnheardFrame, WithdrawFrame
 
 JUDGED_MS = 8000
 """smart-turn listens to the last eight seconds."""
@@ -56,6 +59,18 @@ class EndOfTurnModel(Protocol):
         ...
 
 
+class Reader(Protocol):
+    """How finished words are; it may read them ahead for the reply that follows."""
+
+    async def finished(self, messages: tuple[Message, ...]) -> float:
+        """How probable it is that the last message, the user's, ends where it does.
+
+        Raises:
+            VoiceAgentError: that cannot be said.
+        """
+        ...
+
+
 class UserTurns(FrameProcessor):
     """Consumes the user's sound and words; asks for a reply when a turn is confirmed."""
 
@@ -64,19 +79,21 @@ class UserTurns(FrameProcessor):
         conversation: Conversation,
         *,
         end_of_turn: EndOfTurnModel,
+        reader: Reader | None = None,
         turn_taking: TurnTaking | None = None,
     ) -> None:
         super().__init__(name="UserTurns")
         self._conversation = conversation
         self._end_of_turn = end_of_turn
+        self._reader = reader
         self._taking = turn_taking or TurnTaking()
         self._sound: deque[bytes] = deque()
         self._sound_ms = 0
         self._at_ms = 0
         self._began_ms = 0
-        self._utterances = 0
+        self._onsets = 0
         self._judgements = 0
-        self._judging: set[asyncio.Task[None]] = set()
+        self._working: set[asyncio.Task[None]] = set()
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Takes what the user's side says; lets everything else pass."""
@@ -86,16 +103,18 @@ class UserTurns(FrameProcessor):
                 self._keep(frame)
                 self._taking.passed(at_ms=self._at_ms)
             case VADUserStartedSpeakingFrame():
-                self._onset()
+                self._onset(ago_ms=round(1000 * frame.start_secs))
             case VADUserStoppedSpeakingFrame():
-                self._offset()
+                self._taking.offset(at_ms=self._at_ms - round(1000 * frame.stop_secs))
+            case TurnWordsFrame():
+                self._taking.heard(frame.text, utterance=frame.utterance)
             case TranscriptionFrame():
                 self._taking.heard(frame.text)
             case UnheardFrame():
-                self._taking.unheard(frame.cause)
+                self._taking.unheard(frame.cause, utterance=frame.utterance)
             case _:
                 if isinstance(frame, EndFrame | CancelFrame):
-                    await self._stop_judging()
+                    await self._stop_working()
                 await self.push_frame(frame, direction)
                 return
         await self._act()
@@ -105,7 +124,7 @@ class UserTurns(FrameProcessor):
     async def cleanup(self) -> None:
         """Leaves nothing running."""
         await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat's
-        await self._stop_judging()
+        await self._stop_working()
 
     # The user's sound -------------------------------------------------------------------------
 
@@ -118,16 +137,15 @@ class UserTurns(FrameProcessor):
             dropped = self._sound.popleft()
             self._sound_ms -= 1000 * len(dropped) // 2 // frame.sample_rate
 
-    def _onset(self) -> None:
+    def _onset(self, *, ago_ms: int) -> None:
         if not self._taking.is_open:
             self._began_ms = self._at_ms
-        self._utterances += 1
-        self._taking.onset(at_ms=self._at_ms, agent_has_floor=self._conversation.agent_has_floor)
+        self._onsets += 1
+        self._taking.onset(
+            at_ms=self._at_ms - ago_ms, agent_has_floor=self._conversation.agent_has_floor
+        )
 
-    def _offset(self) -> None:
-        self._taking.offset(at_ms=self._at_ms)
-
-    async def _judge(self, utterance: int, *, work: str) -> None:
+    async def _judge(self, onset: int, *, work: str) -> None:
         self._conversation.begin(work)
         try:
             complete = await self._end_of_turn.is_complete(self._turn_sound())
@@ -137,7 +155,7 @@ class UserTurns(FrameProcessor):
             complete = False
         finally:
             self._conversation.done(work)
-        if utterance == self._utterances:
+        if onset == self._onsets:
             self._taking.judged(complete=complete)
             await self._act()
 
@@ -149,8 +167,13 @@ class UserTurns(FrameProcessor):
             return to_float32(pcm)
         return to_float32(pcm[len(pcm) - len(pcm) * length_ms // self._sound_ms :])
 
-    async def _stop_judging(self) -> None:
-        for task in list(self._judging):
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self.create_task(work)
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
+
+    async def _stop_working(self) -> None:
+        for task in list(self._working):
             await self.cancel_task(task)
 
     # What follows -----------------------------------------------------------------------------
@@ -173,36 +196,63 @@ class UserTurns(FrameProcessor):
                 await self.push_frame(PauseFrame())
             case Judge():
                 self._judgements += 1
-                task = self.create_task(
-                    self._judge(self._utterances, work=f"end of turn {self._judgements}")
-                )
-                self._judging.add(task)
-                task.add_done_callback(self._judging.discard)
+                self._start(self._judge(self._onsets, work=f"end of turn {self._judgements}"))
+            case Prepare(text):
+                self._start(self._prepare(text, self._conversation.turn_may_end(text)))
+            case Revise():
+                await self._revise()
             case Resume():
                 self._conversation.turn_dropped("backchannel")
                 self._conversation.resume()
                 await self.push_frame(ResumeFrame())
+                await self.broadcast_frame(UserStoppedSpeakingFrame)
             case Interrupt():
-                self._conversation.interrupt()
+                self._conversation.take_floor()
                 await self.broadcast_interruption()  # type: ignore[no-untyped-call]  # pipecat's
             case Ended(text):
+                attempt = self._conversation.turn_ended(text)
                 await self.broadcast_frame(UserStoppedSpeakingFrame)
-                await self._ask(text)
+                await self._ask(attempt)
             case Dropped(cause):
-                self._conversation.turn_dropped(cause)
+                attempt = self._conversation.turn_dropped(cause)
                 await self.broadcast_frame(UserStoppedSpeakingFrame)
-                await self._excuse(cause)
+                await self._ask(attempt)
+                if attempt is None:
+                    await self._excuse(cause)
 
-    async def _ask(self, text: str) -> None:
-        self._conversation.turn_ended(text)
-        messages = [
-            {"role": str(message.role), "content": message.content}
-            for message in self._conversation.prompt()
+    async def _prepare(self, text: str, attempt: int) -> None:
+        """Reads the words, then has a reply to them written, if it is still wanted by then."""
+        messages = self._conversation.prompt()
+        finished = await self._finished(messages)
+        self._taking.read(text, finished=finished)
+        await self._act()
+        await self._ask(attempt, messages)
+
+    async def _finished(self, messages: tuple[Message, ...]) -> float | None:
+        if self._reader is None:
+            return None
+        try:
+            return await self._reader.finished(messages)
+        except VoiceAgentError as error:
+            self._conversation.trouble(str(error))
+            return None
+
+    async def _ask(self, attempt: int | None, messages: tuple[Message, ...] | None = None) -> None:
+        if attempt is None or not self._conversation.is_wanted(attempt):
+            return
+        asked = self._conversation.prompt() if messages is None else messages
+        context: list[Any] = [
+            {"role": str(message.role), "content": message.content} for message in asked
         ]
-        await self.push_frame(LLMContextFrame(LLMContext(messages)))  # type: ignore[arg-type]
+        await self.push_frame(TurnFrame(LLMContext(context), attempt=attempt))
+
+    async def _revise(self) -> None:
+        withdrawn = self._conversation.turn_revised()
+        if withdrawn is not None:
+            await self.push_frame(WithdrawFrame(reply=withdrawn.name, epoch=withdrawn.epoch))
 
     async def _excuse(self, cause: str) -> None:
-        """A recognizer that failed on speech owes the speaker a word; noise does not."""
-        if cause == "failed" and not self._conversation.agent_has_floor:
+        """Speech that was not understood is owed a word; noise is not."""
+        if cause in ("failed", "unsure") and not self._conversation.agent_has_floor:
             self._conversation.owe()
             await self.push_frame(SayFrame(text=APOLOGY))

@@ -9,6 +9,7 @@ from pipecat.frames.frames import (
     AggregatedTextFrame,
     DataFrame,
     SystemFrame,
+    TranscriptionFrame,
     TTSAudioRawFrame,
 )
 
@@ -59,3 +60,26 @@ class UnheardFrame(SystemFrame):
 
     cause: str = field(default="nothing")
     """``nothing`` (noise, silence), ``unsure`` (speech, but not understood), ``failed``."""
+    utterance: int | None = None
+    """Up to the end of which utterance, counted from 1; None for the latest."""
+
+
+@dataclass
+class TurnWordsFrame(TranscriptionFrame):
+    """All words of a turn so far, read anew at each of its pauses."""
+
+    utterance: int | None = None
+    """Up to the end of which utterance, counted from 1; None for the latest."""
+
+
+@dataclass
+class WithdrawFrame(SystemFrame):
+    """A reply to an unconfirmed turn is withdrawn: what is left of it makes no sound."""
+
+    reply: str = ""
+    epoch: int = 0
+
+
+def context_id(reply: str, *, epoch: int) -> str:
+    """pipecat's name for the sound of one epoch of a reply."""
+    return f"{reply}.{epoch}"

@@ -4,33 +4,48 @@ Both run their model on a thread of its own with a bounded wait: a model that ha
 utterance, never the pipeline.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator
 from typing import Protocol
 
 import numpy as np
 from pipecat.frames.frames import (
+    CancelFrame,
+    EndFrame,
     Frame,
+    InputAudioRawFrame,
     InterruptionFrame,
     LLMFullResponseEndFrame,
     LLMFullResponseStartFrame,
     TextFrame,
-    TranscriptionFrame,
     TTSSpeakFrame,
     TTSStartedFrame,
     TTSStoppedFrame,
+    UserStoppedSpeakingFrame,
+    VADUserStartedSpeakingFrame,
+    VADUserStoppedSpeakingFrame,
 )
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.settings import STTSettings, TTSSettings
-from pipecat.services.stt_service import SegmentedSTTService
+from pipecat.services.stt_service import STTService
 from pipecat.services.tts_service import TTSService
 from pipecat.utils.time import time_now_iso8601
 
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.sound.pcm import Float32, to_float32
-from voiceagent.speech.frames import CommitFrame, MuteFrame, SpeechFrame, UnheardFrame
+from voiceagent.speech.frames import (
+    CommitFrame,
+    MuteFrame,
+    SpeechFrame,
+    TurnWordsFrame,
+    UnheardFrame,
+    WithdrawFrame,
+    context_id,
+)
 from voiceagent.speech.offload import Lane
-from voiceagent.speech.recognizer import Transcript
+from voiceagent.speech.recognizer import RATE_HZ, Transcript
 from voiceagent.speech.synthesizer import Speech, SynthesisError, Synthesizer
+from voiceagent.speech.turn_sound import TurnSound
 
 RECOGNITION_TIMEOUT_S = 20.0
 """Forty times what an utterance takes on two cores; beyond it the recognizer hangs."""
@@ -46,8 +61,11 @@ class Recognizer(Protocol):
         ...
 
 
-class RecognizerService(SegmentedSTTService):
-    """Recognizes each utterance that the VAD cuts; says so when there were no words."""
+class RecognizerService(STTService):
+    """Reads a turn at each of its pauses; says so when there are no words.
+
+    It works while the user speaks on: words that a longer turn has overtaken are never waited for.
+    """
 
     def __init__(
         self,
@@ -57,43 +75,87 @@ class RecognizerService(SegmentedSTTService):
         timeout_s: float = RECOGNITION_TIMEOUT_S,
     ) -> None:
         super().__init__(
-            # Silence enough to end the last word; the recognizer pads its own window.
-            trailing_silence_secs=0.2,
-            ttfs_p99_latency=0.5,
-            settings=STTSettings(model="local", language=language),
+            ttfs_p99_latency=0.5, settings=STTSettings(model="local", language=language)
         )
         self._recognizer = recognizer
         self._language = language
         self._timeout_s = timeout_s
         self._lane = Lane("recognizer")
+        self._turn = TurnSound(rate_hz=RATE_HZ)
+        self._wanted: bytes | None = None
+        self._reading: asyncio.Task[None] | None = None
 
-    @property
-    def wants_wav_segments(self) -> bool:
-        """The recognizer reads samples."""
-        return False
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Follows the VAD; a turn that is over is forgotten."""
+        if isinstance(frame, VADUserStartedSpeakingFrame):
+            self._turn.begin()
+        elif isinstance(frame, UserStoppedSpeakingFrame):
+            self._turn.forget()
+            self._wanted = None
+        elif isinstance(frame, EndFrame) and self._reading is not None:
+            await self._reading  # what was said last is still told
+        elif isinstance(frame, CancelFrame):
+            await self._stop_reading()
+        await super().process_frame(frame, direction)
+        if isinstance(frame, VADUserStoppedSpeakingFrame):
+            self._wanted = self._turn.end()
+            if self._reading is None:
+                self._reading = self.create_task(self._read(), "read")
+
+    async def process_audio_frame(
+        self, frame: InputAudioRawFrame, direction: FrameDirection
+    ) -> None:
+        """Keeps the sound until there is a pause."""
+        if frame.sample_rate != RATE_HZ:
+            raise ValueError(f"the recognizer takes {RATE_HZ} Hz, got {frame.sample_rate}")
+        self._turn.add(frame.audio)
 
     async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
-        """Yields one transcript, or says that there is none and why."""
+        """Yields the words of ``audio``, or says that there are none and why."""
+        yield await self._outcome(audio, utterance=None)
+
+    async def cleanup(self) -> None:
+        """Leaves nothing running."""
+        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat's
+        await self._stop_reading()
+
+    async def _stop_reading(self) -> None:
+        if self._reading is not None:
+            task, self._reading = self._reading, None
+            await self.cancel_task(task)
+
+    async def _read(self) -> None:
+        """Reads what is wanted, the latest first and last."""
+        while self._wanted is not None:
+            audio, self._wanted = self._wanted, None
+            frame = await self._outcome(audio, utterance=self._turn.utterances)
+            await self.push_frame(frame)
+        self._reading = None
+
+    async def _outcome(self, audio: bytes, *, utterance: int | None) -> Frame:
         pcm = to_float32(np.frombuffer(audio, dtype=np.int16))
+        settled = self._turn.words
         try:
             transcript = await self._lane.run(
-                lambda: self._recognizer.recognize(
-                    pcm, rate_hz=self.sample_rate, language=self._language
-                ),
+                lambda: self._recognizer.recognize(pcm, rate_hz=RATE_HZ, language=self._language),
                 timeout_s=self._timeout_s,
             )
-        except Exception as error:  # noqa: BLE001  # any failure of a model costs this utterance only
+        except Exception as error:  # noqa: BLE001  # any failure of a model costs this turn only
             await self.push_error(f"recognizer: {error}", exception=error)
-            yield UnheardFrame(cause="failed")
-            return
-        yield self._outcome(transcript)
-
-    def _outcome(self, transcript: Transcript) -> Frame:
+            return UnheardFrame(cause="failed", utterance=utterance)
         text = transcript.text.strip()
-        if not text or not transcript.confident:
-            return UnheardFrame(cause="unsure" if text else "nothing")
-        frame = TranscriptionFrame(
-            text=text, user_id="", timestamp=time_now_iso8601(), result=transcript
+        if transcript.confident:
+            self._turn.read(text, length=len(audio))
+        words = f"{settled} {text}".strip() if transcript.confident else settled
+        if not words:
+            return UnheardFrame(cause="unsure" if text else "nothing", utterance=utterance)
+        frame = TurnWordsFrame(
+            text=words,
+            user_id="",
+            timestamp=time_now_iso8601(),
+            result=transcript,
+            finalized=True,
+            utterance=utterance,
         )
         # What the user said outlives an interruption, above all the one that it causes.
         frame.interruptible = False
@@ -117,6 +179,7 @@ class SynthesizerService(TTSService):
         self._timeout_s = timeout_s
         self._lane = Lane("synthesizer")
         self._sounding: str | None = None
+        self._withdrawn: str | None = None
 
     async def run_tts(self, text: str, context_id: str) -> AsyncGenerator[Frame | None, None]:
         """Refuses: a string has no proof that it was verified."""
@@ -137,14 +200,26 @@ class SynthesizerService(TTSService):
         elif isinstance(frame, LLMFullResponseEndFrame):
             await self._stop_sounding()
             await self.push_frame(frame, direction)
+        elif isinstance(frame, WithdrawFrame):
+            self._withdraw(context_id(frame.reply, epoch=frame.epoch))
+            await self.push_frame(frame, direction)
         else:
             if isinstance(frame, InterruptionFrame):
                 self._sounding = None
             await super().process_frame(frame, direction)
 
+    def _withdraw(self, context: str) -> None:
+        """Its commits that still wait are passed over."""
+        self._withdrawn = context
+        if self._sounding == context:
+            self._sounding = None
+
     async def _speak(self, frame: CommitFrame) -> None:
         commit = frame.commit
         assert commit is not None
+        context = context_id(commit.reply, epoch=commit.epoch)
+        if context == self._withdrawn:
+            return
         await self.push_frame(frame)
         try:
             speech: Speech = await self._lane.run(
@@ -159,9 +234,11 @@ class SynthesizerService(TTSService):
                 MuteFrame(commit=commit, reason=f"{type(error).__name__}: {error}")
             )
             return
+        if context == self._withdrawn:
+            return
         if len(speech.pcm) and self._sounding is None:
-            self._sounding = commit.reply
-            await self.push_frame(TTSStartedFrame(context_id=commit.reply))
+            self._sounding = context
+            await self.push_frame(TTSStartedFrame(context_id=context))
         await self.push_frame(SpeechFrame.of(speech))
 
     async def _stop_sounding(self) -> None:
