@@ -2,7 +2,8 @@
 
 Precedence, lowest first: the defaults below, the TOML file, flags. Unknown keys stop the start,
 by name. ``VOICEAGENT_CACHE`` moves the cache of models, ``HF_ENDPOINT`` names
-a mirror of the hub.
+a mirror of the hub, ``VOICEAGENT_TOKEN`` is the gateway's secret, ``OPENAI_API_KEY`` that
+for a remote engine.
 """
 
 import dataclasses
@@ -19,6 +20,11 @@ from voiceagent.core.errors import VoiceAgentError
 DrafterName = Literal["model", "ngram", "none"]
 AcceptanceName = Literal["coupled", "rejection"]
 PresetName = Literal["cpu", "gpu", "tiny"]
+TOKEN_VARIABLE = "VOICEAGENT_TOKEN"
+"""The environment variable that holds the gateway's bearer token."""
+_SECRETS = (TOKEN_VARIABLE, "OPENAI_API_KEY")
+MIN_TOKEN_CHARS = 16
+"""Shorter ones can be guessed."""
 
 
 class ConfigError(VoiceAgentError):
@@ -135,6 +141,38 @@ def cache_directory() -> Path:
         return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "voiceagent"
+
+
+def bearer_token(path: Path | None) -> str | None:
+    """The gateway's secret: the first line of ``path``, else ``VOICEAGENT_TOKEN``; None for none.
+
+    Raises:
+        ConfigError: the file cannot be read, or the secret is too short to keep anybody out.
+    """
+    try:
+        given = path.read_text(encoding="utf-8") if path else os.environ.get(TOKEN_VARIABLE, "")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read the token in {path}: {error}") from error
+    token = given.strip().partition("\n")[0].strip()
+    if not token and path is None:
+        return None
+    if len(token) < MIN_TOKEN_CHARS or not token.isascii() or not token.isprintable():
+        raise ConfigError(
+            f"the token has to be {MIN_TOKEN_CHARS} or more ASCII characters: "
+            "make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
+        )
+    return token
+
+
+def remote_key() -> str | None:
+    """The secret for a remote engine: ``OPENAI_API_KEY``, as in OpenAI's own tools."""
+    return os.environ.get("OPENAI_API_KEY") or None
+
+
+def environment_of_tools(*, call_id: str) -> dict[str, str]:
+    """The environment of a tool's program: this one without secrets, and the call's identity."""
+    kept = {name: value for name, value in os.environ.items() if name not in _SECRETS}
+    return kept | {"VOICEAGENT_CALL_ID": call_id}
 
 
 def hub_endpoint() -> str:

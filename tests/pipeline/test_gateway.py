@@ -13,7 +13,7 @@ from voiceagent.core.client import Client
 from voiceagent.core.frames import RollbackFrame, from_json
 from voiceagent.decoding.engine import Engine
 from voiceagent.gateway.app import Gateway, make_app
-from voiceagent.gateway.requests import MAX_BODY_BYTES
+from voiceagent.gateway.limits import DEFAULT_LIMITS
 from voiceagent.weights.manifest import Manifest
 from voiceagent.weights.store import Store
 
@@ -103,7 +103,7 @@ async def test_openai_stream_and_whole_agree(client):
             b'{"messages": [{"role": "user", "content": "hi"}], "stream_protocol": "token_push"}',
             400,
         ),
-        (b" " * (MAX_BODY_BYTES + 1), 413),
+        (b" " * (DEFAULT_LIMITS.body_bytes + 1), 413),
     ],
 )
 async def test_bad_requests_are_refused_in_openai_form(client, data, status):
@@ -155,7 +155,7 @@ def test_a_port_that_is_taken_is_told_before_anything_is_loaded(capsys, monkeypa
     [
         ("--port", "x", "'x' is not a whole number"),
         ("--port", "65536", "65536 is not a port (0 to 65535)"),
-        ("--host", "0.0.0.0", "'0.0.0.0' is not a loopback address"),
+        ("--undeclared-until", "soon", "'soon' is not a date (YYYY-MM-DD)"),
     ],
 )
 def test_where_it_cannot_listen_is_wrong_usage(capsys, option, value, message):

@@ -1,11 +1,12 @@
-"""``voiceagent serve``: replies over HTTP, and calls over media streams."""
+"""``voiceagent serve``: replies over HTTP and WebSocket, and calls over media streams."""
 
 import argparse
 import errno
-import ipaddress
 import socket
+import ssl
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from aiohttp import web
 
     from voiceagent.config import Config
+    from voiceagent.gateway.access import Access
+    from voiceagent.gateway.author import ReplySource
+    from voiceagent.gateway.service import Gateway
 
 EPILOG = """\
 examples:
@@ -24,38 +28,92 @@ examples:
   voiceagent serve --preset tiny --port 8080
   curl -N http://127.0.0.1:8765/v1/replies -d '{"messages": [{"role": "user", "content": "Hi"}],
       "stream_protocol": "token_push", "retraction": true}'
+  voiceagent serve --host 0.0.0.0 --token-file token --certificate cert.pem --key key.pem
 
-POST /v1/replies streams the frames of docs/stream-protocol.md as server-sent events;
-POST /v1/chat/completions speaks OpenAI's interface and never takes text back.
+The page at / shows a conversation; POST /v1/replies (also a WebSocket) streams the frames of
+docs/stream-protocol.md; POST /v1/chat/completions speaks OpenAI's interface and never takes text
+back. docs/gateway.md describes all of it. Any address but this machine's own needs a token, from
+--token-file or VOICEAGENT_TOKEN; a browser gives a microphone to https alone.
 --telephony adds ws://.../telephony/media-stream, which speaks Twilio's media-stream messages.
-It listens on this machine only: there is no authentication yet.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.epilog = EPILOG
-    parser.add_argument("--host", type=_host, default="127.0.0.1", help="loopback address")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=port, default=8765, help="0 takes a free one (8765)")
+    parser.add_argument("--token-file", type=Path, metavar="FILE", help="the bearer token")
+    parser.add_argument("--certificate", type=Path, metavar="PEM", help="serve over TLS")
+    parser.add_argument("--key", type=Path, metavar="PEM", help="of the certificate")
+    parser.add_argument(
+        "--origin", action="append", default=[], help="another origin whose pages may ask"
+    )
+    parser.add_argument(
+        "--undeclared-until",
+        type=_date,
+        metavar="DATE",
+        help="last day for clients that do not say how they are streamed to (YYYY-MM-DD)",
+    )
+    parser.add_argument(
+        "--engine", choices=("local", "openai"), default="local", help="who decodes (local)"
+    )
+    parser.add_argument("--base-url", metavar="URL", help="of an OpenAI-compatible server")
+    parser.add_argument("--model", help="its model (the first that it lists)")
     parser.add_argument("--telephony", action="store_true", help="also answer calls")
     parser.add_argument("--preset", choices=("cpu", "gpu", "tiny"), help="which models")
     parser.add_argument("--config", type=Path, metavar="TOML", help="settings")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serves until it is interrupted."""
-    from voiceagent.config import load_config
+    """Serves until it is told to stop, then finishes what is under way."""
+    from voiceagent.config import bearer_token, load_config
 
     config = load_config(arguments.config, flags={"preset": arguments.preset})
+    token = bearer_token(arguments.token_file)
+    _check_address(arguments.host, token)
+    tls = _tls(arguments.certificate, arguments.key)
     be_quiet(warnings=True)
-    with (
-        _bound(arguments.host, arguments.port) as listener,
-        _application(config, telephony=arguments.telephony) as application,
-    ):
+    with _bound(arguments.host, arguments.port) as listener, ExitStack() as stack:
         from aiohttp import web
 
-        web.run_app(application, sock=listener, print=_print_plainly)
+        from voiceagent.gateway.access import Access
+
+        access = Access(token=token, origins=arguments.origin)
+        application = stack.enter_context(_application(config, arguments, access=access))
+        web.run_app(
+            application,
+            sock=listener,
+            ssl_context=tls,
+            print=_print_plainly,
+            handler_cancellation=True,  # a client that goes away stops its reply at once
+            access_log=None,  # a query may hold a ticket
+            shutdown_timeout=5.0,
+        )
     return 0
+
+
+def _check_address(host: str, token: str | None) -> None:
+    from voiceagent.gateway.access import is_loopback
+
+    if token is None and not is_loopback(host):
+        raise VoiceAgentError(
+            f"{host} is not a loopback address: give a token with --token-file or "
+            "VOICEAGENT_TOKEN, so that not everybody can use this engine"
+        )
+
+
+def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    if certificate is None:
+        if key is not None:
+            raise VoiceAgentError("--key needs --certificate")
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(certificate, key)
+    except (OSError, ssl.SSLError) as error:
+        raise VoiceAgentError(f"cannot use {certificate} and {key}: {error}") from error
+    return context
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -79,16 +137,52 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 @contextmanager
-def _application(config: "Config", *, telephony: bool) -> "Iterator[web.Application]":
-    """The routes over loaded models; the speech models are only loaded to answer calls."""
+def _application(
+    config: "Config", arguments: argparse.Namespace, *, access: "Access"
+) -> "Iterator[web.Application]":
+    """The routes over whatever decodes."""
+    from voiceagent.gateway.app import make_app
+
+    with ExitStack() as stack:
+        source, model, routes = stack.enter_context(_engine(config, arguments))
+        gateway = _gateway(config, source, model, arguments.undeclared_until)
+        yield make_app(gateway, access=access, routes=routes)
+
+
+def _gateway(
+    config: "Config", source: "ReplySource", model: str, undeclared_until: date | None
+) -> "Gateway":
+    from voiceagent.gateway.service import Gateway
+    from voiceagent.session.tool_registry import Registry
+
+    return Gateway(
+        source=source,
+        model=model,
+        max_tokens=config.decoding.max_tokens,
+        registry=Registry(config.tools),
+        undeclared_until=undeclared_until,
+    )
+
+
+@contextmanager
+def _engine(
+    config: "Config", arguments: argparse.Namespace
+) -> "Iterator[tuple[ReplySource, str, list[web.RouteDef]]]":
+    """What decodes, its model's name, and the routes of telephony.
+
+    The speech models are only loaded to answer calls.
+    """
     from voiceagent.config import cache_directory
-    from voiceagent.gateway.app import Gateway, make_app
     from voiceagent.session.models import choose_preset
     from voiceagent.weights.store import Store
 
+    if arguments.engine == "openai":
+        yield (*_remote(arguments), [])
+        return
     preset, store = choose_preset(config), Store(cache_directory())
+    model = preset.files["target"][0].name
     with ExitStack() as stack:
-        if telephony:
+        if arguments.telephony:
             from voiceagent.session.cores import share_cores
             from voiceagent.session.models import EngineSource, load_models
             from voiceagent.telephony.routes import media_stream_route
@@ -98,32 +192,33 @@ def _application(config: "Config", *, telephony: bool) -> "Iterator[web.Applicat
                 load_models(config, preset=preset, store=store, shares=shares)
             )
             assert isinstance(models.source, EngineSource), "serve has no other source yet"
-            engine, routes = models.source.engine, [media_stream_route(models, config)]
+            yield models.source.engine, model, [media_stream_route(models, config)]
         else:
             from voiceagent.decoding.engine import Engine
 
             engine = stack.enter_context(Engine.load(config.decoding, preset=preset, store=store))
             engine.warm_up()
-            routes = []
-        model = preset.files["target"][0].name
-        application = make_app(
-            Gateway(source=engine, model=model, max_tokens=config.decoding.max_tokens)
-        )
-        application.add_routes(routes)
-        yield application
+            yield engine, model, []
 
 
-def _host(host: str) -> str:
+def _remote(arguments: argparse.Namespace) -> "tuple[ReplySource, str]":
+    """An OpenAI-compatible server, asked once whether it is there."""
+    from voiceagent.config import remote_key
+    from voiceagent.decoding.remote import RemoteEngine
+
+    if arguments.base_url is None:
+        raise VoiceAgentError("--engine openai needs --base-url, such as http://127.0.0.1:8000/v1")
+    if arguments.telephony:
+        raise VoiceAgentError("--telephony works with the local engine only")
+    engine = RemoteEngine(arguments.base_url, model=arguments.model, key=remote_key())
+    return engine, engine.model
+
+
+def _date(text: str) -> date:
     try:
-        loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
+        return date.fromisoformat(text)
     except ValueError:
-        loopback = False
-    if not loopback:
-        raise argparse.ArgumentTypeError(
-            f"{host!r} is not a loopback address and serve has no authentication yet: "
-            "use 127.0.0.1 and put a reverse proxy that authenticates in front of it"
-        )
-    return host
+        raise argparse.ArgumentTypeError(f"{text!r} is not a date (YYYY-MM-DD)") from None
 
 
 def _print_plainly(banner: str) -> None:

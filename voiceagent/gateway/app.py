@@ -1,211 +1,150 @@
-"""The aiohttp application: routes, errors in OpenAI's form, server-sent events."""
+"""The aiohttp application: routes behind the door, and how it stops."""
 
-import json
-import time
-import uuid
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
 
 from aiohttp import web
 
 from voiceagent import __version__
-from voiceagent.core.frames import AppendFrame, EndFrame, Frame
-from voiceagent.decoding.errors import ContextOverflow, EngineError
-from voiceagent.gateway.replies import ReplySource, frames_of
-from voiceagent.gateway.requests import (
-    MAX_BODY_BYTES,
-    BadRequest,
-    ReplyRequest,
-    parse_request,
-)
+from voiceagent.gateway.access import ACCESS, TICKETS, Access, Tickets, keep_out, sell_ticket
+from voiceagent.gateway.completions import post_completion
+from voiceagent.gateway.errors import Handler, errors_as_json
+from voiceagent.gateway.http_replies import REPLIES, get_reply, post_reply
+from voiceagent.gateway.metrics import CONTENT_TYPE
+from voiceagent.gateway.openapi import openapi_page
+from voiceagent.gateway.service import Gateway, Replies
+from voiceagent.gateway.sockets import socket_replies
+
+__all__ = ["Access", "Gateway", "make_app"]
+
+PAGE = Path(__file__).parent / "page"
+_PAGE_HEADERS = {
+    # The page is all ours: nothing from elsewhere runs in it, and nobody frames it.
+    "Content-Security-Policy": "default-src 'self'; connect-src 'self' ws: wss:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Gateway:
-    """What the routes need.
+def make_app(
+    gateway: Gateway, *, access: Access | None = None, routes: Sequence[web.RouteDef] = ()
+) -> web.Application:
+    """Builds the application; nothing is started.
 
-    Attributes:
-        source: decodes replies.
-        model: the name that ``/v1/models`` lists.
-        max_tokens: the most tokens of one reply.
+    Args:
+        gateway: what answers.
+        access: who may come in; by default everybody on this machine.
+        routes: further ones behind the same door (telephony).
     """
-
-    source: ReplySource
-    model: str
-    max_tokens: int
-
-
-_UNFINISHED = "the engine could not finish this reply"
-_GATEWAY = web.AppKey("gateway", Gateway)
-
-
-def make_app(gateway: Gateway) -> web.Application:
-    """Builds the application; nothing is started."""
-    app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[_errors_as_json])
-    app[_GATEWAY] = gateway
+    app = web.Application(
+        client_max_size=gateway.limits.body_bytes,
+        middlewares=[errors_as_json, _count_refusals, keep_out],
+    )
+    app[REPLIES], app[ACCESS], app[TICKETS] = Replies(gateway), access or Access(), Tickets()
     app.add_routes(
         [
+            web.get("/", _page),
+            web.get("/page/{name}", _page_file),
             web.get("/healthz", _health),
+            web.get("/readyz", _ready),
+            web.get("/metrics", _metrics),
+            web.get("/openapi.json", openapi_page),
             web.get("/v1/models", _models),
-            web.post("/v1/replies", _replies),
-            web.post("/v1/chat/completions", _chat_completions),
+            web.get("/v1/models/{model}", _model),
+            web.get("/v1/tools", _tools),
+            web.post("/v1/tickets", sell_ticket),
+            web.get("/v1/replies", socket_replies),
+            web.post("/v1/replies", post_reply),
+            web.get("/v1/replies/{reply}", get_reply),
+            web.get("/v1/replies/{reply}/rounds", _rounds),
+            web.post("/v1/chat/completions", post_completion),
+            *routes,
         ]
     )
+    app.on_shutdown.append(_drain)
     return app
 
 
-# Routes ---------------------------------------------------------------------------------------
+async def _drain(app: web.Application) -> None:
+    """Told to stop: nothing new begins, what was promised is finished if it does not take long."""
+    replies = app[REPLIES]
+    await replies.drain(within_s=replies.gateway.limits.drain_s)
+
+
+# Small routes ---------------------------------------------------------------------------------
+
+
+async def _page(request: web.Request) -> web.FileResponse:
+    return web.FileResponse(PAGE / "index.html", headers=_PAGE_HEADERS)
+
+
+async def _page_file(request: web.Request) -> web.FileResponse:
+    name = request.match_info["name"]
+    known = {path.name for path in PAGE.iterdir() if path.is_file()}
+    if name not in known:
+        raise web.HTTPNotFound(reason="there is no such file")
+    return web.FileResponse(PAGE / name, headers=_PAGE_HEADERS)
 
 
 async def _health(request: web.Request) -> web.Response:
     return web.json_response({"status": "ok", "version": __version__})
 
 
+async def _ready(request: web.Request) -> web.Response:
+    draining = request.app[REPLIES].draining
+    status = "draining" if draining else "ready"
+    return web.json_response({"status": status}, status=503 if draining else 200)
+
+
+async def _metrics(request: web.Request) -> web.Response:
+    body = request.app[REPLIES].metrics.exposition()
+    return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE})
+
+
 async def _models(request: web.Request) -> web.Response:
-    model = {"id": request.app[_GATEWAY].model, "object": "model", "owned_by": "voiceagent"}
-    return web.json_response({"object": "list", "data": [model]})
+    return web.json_response({"object": "list", "data": [_model_card(request)]})
 
 
-async def _replies(request: web.Request) -> web.StreamResponse:
-    """Frames of docs/stream-protocol.md, one per server-sent event."""
-    wanted = parse_request(await _json_body(request), append_only=False)
-    frames = _frames(request, wanted)
-    async with aclosing(frames):
-        first = await anext(frames)  # a refusal of the engine comes before any byte of the answer
-        response = await _open_events(request, wanted)
-        await _send(response, first.to_json(), identity=first.seq)
-        async for frame in frames:
-            await _send(response, frame.to_json(), identity=frame.seq)
-    await response.write_eof()
-    return response
+async def _model(request: web.Request) -> web.Response:
+    card = _model_card(request)
+    if request.match_info["model"] != card["id"]:
+        raise web.HTTPNotFound(reason="there is no such model")
+    return web.json_response(card)
 
 
-async def _chat_completions(request: web.Request) -> web.StreamResponse:
-    wanted = parse_request(await _json_body(request), append_only=True)
-    frames = _frames(request, wanted)
-    completion = _Completion(model=request.app[_GATEWAY].model)
-    async with aclosing(frames):
-        first = await anext(frames)
-        if not wanted.stream:
-            whole = await completion.whole(frames)
-            return web.json_response(whole, headers=_protocol_header(wanted))
-        response = await _open_events(request, wanted)
-        await _send(response, completion.chunk(first))
-        async for frame in frames:
-            if isinstance(frame, AppendFrame | EndFrame):
-                await _send(response, completion.chunk(frame))
-    await _send(response, "[DONE]")
-    await response.write_eof()
-    return response
+def _model_card(request: web.Request) -> dict[str, object]:
+    name = request.app[REPLIES].gateway.model
+    return {"id": name, "object": "model", "created": 0, "owned_by": "voiceagent"}
 
 
-def _frames(request: web.Request, wanted: ReplyRequest) -> AsyncGenerator[Frame, None]:
-    gateway = request.app[_GATEWAY]
-    return frames_of(
-        wanted,
-        reply_id=f"reply-{uuid.uuid4().hex}",
-        source=gateway.source,
-        max_tokens=gateway.max_tokens,
-    )
+async def _tools(request: web.Request) -> web.Response:
+    """The manifest of the server's own tools."""
+    return web.json_response({"tools": request.app[REPLIES].gateway.registry.manifest()})
 
 
-# OpenAI's shapes ------------------------------------------------------------------------------
-
-
-class _Completion:
-    """One reply in the shape of OpenAI's chat completions."""
-
-    def __init__(self, *, model: str) -> None:
-        self._head = {
-            "id": f"chatcmpl-{uuid.uuid4().hex}",
-            "created": int(time.time()),
-            "model": model,
-        }
-
-    def chunk(self, frame: Frame) -> str:
-        """One frame as the data of one event."""
-        if isinstance(frame, EndFrame) and not frame.reason.is_complete:
-            return json.dumps(_error_body(500, _UNFINISHED))
-        delta: dict[str, str] = {"role": "assistant"}
-        finish = None
-        if isinstance(frame, AppendFrame):
-            delta = {"content": frame.text}
-        elif isinstance(frame, EndFrame):
-            delta, finish = {}, frame.reason.value
-        choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        return json.dumps(
-            {**self._head, "object": "chat.completion.chunk", "choices": [choice]},
-            ensure_ascii=False,
-        )
-
-    async def whole(self, frames: AsyncGenerator[Frame, None]) -> dict[str, Any]:
-        """All frames as one answer."""
-        text, finish = "", ""
-        async for frame in frames:
-            if isinstance(frame, AppendFrame):
-                text += frame.text
-            elif isinstance(frame, EndFrame):
-                if not frame.reason.is_complete:
-                    raise web.HTTPInternalServerError(reason=_UNFINISHED)
-                finish = frame.reason.value  # stop and length are OpenAI's words too
-        message = {"role": "assistant", "content": text}
-        choice = {"index": 0, "message": message, "finish_reason": finish}
-        return {**self._head, "object": "chat.completion", "choices": [choice]}
-
-
-# Plumbing -------------------------------------------------------------------------------------
-
-
-async def _json_body(request: web.Request) -> object:
-    try:
-        return await request.json()
-    except ValueError as error:  # JSON and UTF-8 errors alike
-        raise BadRequest("body", f"the body is not JSON: {error}") from error
-
-
-async def _open_events(request: web.Request, wanted: ReplyRequest) -> web.StreamResponse:
-    response = web.StreamResponse(
-        headers={
-            "Content-Type": "text/event-stream",
-            "Cache-Control": "no-store",
-            **_protocol_header(wanted),
-        }
-    )
-    await response.prepare(request)
-    return response
-
-
-def _protocol_header(wanted: ReplyRequest) -> dict[str, str]:
-    """The answer names the protocol it used."""
-    return {"X-Stream-Protocol": wanted.protocol.value}
-
-
-async def _send(response: web.StreamResponse, data: str, *, identity: int | None = None) -> None:
-    head = "" if identity is None else f"id: {identity}\n"
-    await response.write(f"{head}data: {data}\n\n".encode())
+async def _rounds(request: web.Request) -> web.Response:
+    """What the engine did in each round of a reply that is kept."""
+    live = request.app[REPLIES].find(request.match_info["reply"])
+    if live is None:
+        raise web.HTTPNotFound(reason="no such reply is kept (any more)")
+    return web.json_response({"rounds": [each.as_record() for each in live.rounds]})
 
 
 @web.middleware
-async def _errors_as_json(request: web.Request, handler: Any) -> web.StreamResponse:
+async def _count_refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Refusals by status, for the metrics; what they are becomes an answer further out."""
+    from voiceagent.core.errors import VoiceAgentError
+    from voiceagent.gateway.errors import describe
+
+    rejected = request.app[REPLIES].metrics.rejected
     try:
-        response: web.StreamResponse = await handler(request)
-        return response
-    except BadRequest as error:
-        return _error(400, str(error), field=error.field)
-    except ContextOverflow as error:
-        return _error(400, str(error), field="messages")
-    except EngineError as error:
-        return _error(503, str(error))
+        return await handler(request)
+    except VoiceAgentError as error:
+        rejected.labels(str(describe(error)[0])).inc()
+        raise
     except web.HTTPException as error:
-        return _error(error.status, error.reason)
-
-
-def _error(status: int, message: str, *, field: str | None = None) -> web.Response:
-    return web.json_response(_error_body(status, message, field=field), status=status)
-
-
-def _error_body(status: int, message: str, *, field: str | None = None) -> dict[str, Any]:
-    kind = "invalid_request_error" if status < 500 else "server_error"
-    return {"error": {"message": message, "type": kind, "param": field, "code": None}}
+        if error.status >= 400:
+            rejected.labels(str(error.status)).inc()
+        raise

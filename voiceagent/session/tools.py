@@ -8,10 +8,15 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from voiceagent.config import Config, Tool
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+
+from voiceagent.config import Config, Tool, environment_of_tools
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.core.history import Message, Role
 
@@ -19,16 +24,10 @@ RUN_TIMEOUT_S = 10.0
 """Nobody holds a line in silence for longer."""
 MAX_RESULT_CHARS = 4000
 """A result is read by the model, on two cores: 1000 tokens take two seconds."""
-_CALL = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "object": (dict,),
-    "array": (list,),
-    "null": (type(None),),
-}
+CALL_BEGIN, CALL_END = "<tool_call>", "</tool_call>"
+_CALL = re.compile(rf"{CALL_BEGIN}\s*(\{{.*?\}})\s*{CALL_END}", re.DOTALL)
+_NOWHERE: Registry[Any] = Registry()
+"""Resolves no reference outside a schema: nothing is fetched because a client names it."""
 
 
 class ToolRefused(VoiceAgentError):
@@ -39,11 +38,33 @@ class ToolFailed(VoiceAgentError):
     """A tool that ran and came to nothing; the message says how."""
 
 
+class Described(Protocol):
+    """What the gate knows a tool by."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def parameters(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signature:
+    """A tool that somebody else runs."""
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """A call that has passed the gate."""
 
-    tool: Tool
+    tool: Described
     arguments: Mapping[str, Any]
 
 
@@ -55,7 +76,7 @@ def system_prompt(config: Config) -> str:
 class ToolGate:
     """Lets calls through that name a tool of ours and fit its schema."""
 
-    def __init__(self, tools: Sequence[Tool]) -> None:
+    def __init__(self, tools: Sequence[Described]) -> None:
         self._tools = {tool.name: tool for tool in tools}
 
     @property
@@ -67,7 +88,7 @@ class ToolGate:
         """What the system prompt says about the tools; empty without any."""
         if not self._tools:
             return ""
-        lines = [json.dumps(_signature(tool)) for tool in self._tools.values()]
+        lines = [json.dumps(signature(tool)) for tool in self._tools.values()]
         return "\n".join(
             [
                 "\n\n# Tools\n\nYou may call a function to answer. Functions:",
@@ -75,7 +96,7 @@ class ToolGate:
                 *lines,
                 "</tools>",
                 "To call one, answer with nothing but:",
-                '<tool_call>\n{"name": <function-name>, "arguments": <object>}\n</tool_call>',
+                f'{CALL_BEGIN}\n{{"name": <function-name>, "arguments": <object>}}\n{CALL_END}',
             ]
         )
 
@@ -85,8 +106,8 @@ class ToolGate:
             message
             for body, result in exchanges
             for message in (
-                Message(Role.ASSISTANT, f"<tool_call>\n{body}\n</tool_call>"),
-                Message(Role.USER, f"<tool_response>\n{result}\n</tool_response>"),
+                Message(Role.ASSISTANT, f"{CALL_BEGIN}\n{body}\n{CALL_END}"),
+                Message(Role.USER, result_text(result)),
             )
         )
 
@@ -102,90 +123,103 @@ class ToolGate:
         """
         try:
             call = json.loads(body)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise ToolRefused(f"a tool call is not JSON: {error}") from error
-        if not isinstance(call, dict) or call.get("name") not in self._tools:
+        name = call.get("name") if isinstance(call, dict) else None
+        if not isinstance(name, str) or name not in self._tools:
             raise ToolRefused(f"no tool of that name; known: {', '.join(self._tools)}")
-        tool = self._tools[call["name"]]
+        tool = self._tools[name]
         arguments = call.get("arguments", {})
-        if wrong := misfit(arguments, tool.parameters or {"type": "object"}, at="arguments"):
+        if wrong := misfit(arguments, arguments_schema(tool)):
             raise ToolRefused(f"{tool.name}: {wrong}")
         return Call(tool=tool, arguments=arguments)
 
 
-def misfit(value: Any, schema: Mapping[str, Any], *, at: str) -> str | None:
-    """Why ``value`` does not fit ``schema``; None if it does.
-
-    The part of JSON Schema that calls use: type, enum, required, properties,
-    additionalProperties, items.
-    """
-    kinds = schema.get("type")
-    kinds = [kinds] if isinstance(kinds, str) else kinds
-    if kinds and not any(_is_of(value, kind) for kind in kinds):
-        return f"{at} is not of type {' or '.join(kinds)}"
-    if "enum" in schema and value not in schema["enum"]:
-        return f"{at} is none of {schema['enum']}"
-    if isinstance(value, dict):
-        return _object_misfit(value, schema, at=at)
-    if isinstance(value, list) and "items" in schema:
-        misfits = (misfit(item, schema["items"], at=f"{at}[{n}]") for n, item in enumerate(value))
-        return next((each for each in misfits if each), None)
-    return None
+def call_text(name: str, arguments: Any) -> str:
+    """A call as the model would have written it."""
+    body = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
+    return f"{CALL_BEGIN}\n{body}\n{CALL_END}"
 
 
-def _is_of(value: Any, kind: str) -> bool:
-    if isinstance(value, bool) and kind in ("integer", "number"):
-        return False
-    return isinstance(value, _TYPES.get(kind, (object,)))
+def result_text(result: str) -> str:
+    """A result as the model reads it."""
+    return f"<tool_response>\n{result}\n</tool_response>"
 
 
-def _object_misfit(value: Mapping[str, Any], schema: Mapping[str, Any], *, at: str) -> str | None:
-    properties = schema.get("properties", {})
-    missing = [name for name in schema.get("required", ()) if name not in value]
-    if missing:
-        return f"{at}.{missing[0]} is missing"
-    unknown = [name for name in value if name not in properties]
-    if unknown and properties and schema.get("additionalProperties") is not True:
-        return f"{at}.{unknown[0]} is not known"
-    misfits = (
-        misfit(item, properties[name], at=f"{at}.{name}")
-        for name, item in value.items()
-        if name in properties
-    )
-    return next((each for each in misfits if each), None)
+# Schemas --------------------------------------------------------------------------------------
 
 
-async def run(call: Call, *, timeout_s: float = RUN_TIMEOUT_S) -> str:
+def arguments_schema(tool: Described) -> dict[str, Any]:
+    """What arguments have to fit: an object, closed unless the tool's schema says otherwise."""
+    schema = dict(tool.parameters) | {"type": "object"}
+    if "properties" in schema:
+        schema.setdefault("additionalProperties", False)
+    return schema
+
+
+def check_schema(schema: Mapping[str, Any]) -> None:
+    """Raises ToolRefused where ``schema`` is no JSON schema (draft 2020-12)."""
+    try:
+        Draft202012Validator.check_schema(schema)
+    except (SchemaError, RecursionError) as error:
+        message = getattr(error, "message", "it is nested too deeply")
+        raise ToolRefused(f"not a JSON schema: {message}") from error
+
+
+def misfit(value: Any, schema: Mapping[str, Any]) -> str | None:
+    """Why ``value`` does not fit ``schema`` (JSON Schema, draft 2020-12); None if it does."""
+    validator = Draft202012Validator(schema, registry=_NOWHERE)
+    try:
+        error = next(validator.iter_errors(value), None)
+    except Unresolvable as reference:
+        return f"its schema refers to {reference.ref}, which is not in it"
+    except RecursionError:
+        return "it is nested too deeply"
+    if error is None:
+        return None
+    return f"{error.json_path.removeprefix('$.')}: {error.message}"
+
+
+# Running --------------------------------------------------------------------------------------
+
+
+async def run(call: Call, *, timeout_s: float = RUN_TIMEOUT_S, call_id: str = "") -> str:
     """Runs the tool's program: arguments as JSON on its input, its output is the result.
+
+    ``call_id`` is in the program's environment as ``VOICEAGENT_CALL_ID``: a program that changes
+    something keeps it, so that the same call can never count twice.
 
     Raises:
         ToolFailed: it cannot be started, fails, or takes too long.
     """
-    name = call.tool.name
+    tool = call.tool
+    assert isinstance(tool, Tool), "only the configuration's tools are programs"
     try:
         program = await asyncio.create_subprocess_exec(
-            *call.tool.command,
+            *tool.command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
+            env=environment_of_tools(call_id=call_id),
         )
     except (OSError, ValueError, TypeError) as error:
-        raise ToolFailed(f"{name}: cannot be run: {error}") from error
+        raise ToolFailed(f"{tool.name}: cannot be run: {error}") from error
     try:
         async with asyncio.timeout(timeout_s):
             result, _ = await program.communicate(json.dumps(dict(call.arguments)).encode())
     except TimeoutError:
-        raise ToolFailed(f"{name}: no result after {timeout_s:g} s") from None
+        raise ToolFailed(f"{tool.name}: no result after {timeout_s:g} s") from None
     finally:
         if program.returncode is None:
             program.kill()
             await program.wait()
     if program.returncode != 0:
-        raise ToolFailed(f"{name}: ended with status {program.returncode}")
+        raise ToolFailed(f"{tool.name}: ended with status {program.returncode}")
     return result.decode(errors="replace").strip()[:MAX_RESULT_CHARS]
 
 
-def _signature(tool: Tool) -> dict[str, Any]:
+def signature(tool: Described) -> dict[str, Any]:
+    """The tool in OpenAI's form, as manifests and prompts hold it."""
     return {
         "type": "function",
         "function": {

@@ -1,0 +1,40 @@
+"""How much one client may take, so that none takes what belongs to another."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Named bounds, each with its reason; tests and small machines set smaller ones."""
+
+    body_bytes: int = 1 << 20
+    """One request; the default limit of common servers for a message (1 MiB)."""
+    prompt_chars: int = 1 << 18
+    """Code points of all messages: more than any context here, little enough to tokenize."""
+    messages: int = 256
+    """Messages of one conversation."""
+    tools: int = 32
+    """Tools of one request: each is read by the model with every prompt."""
+    connections: int = 256
+    """Streams that are open at once; one more is refused with 503."""
+    replies_per_socket: int = 4
+    """Replies that one WebSocket may follow at once: as many as the engine has slots by default."""
+    kept_replies: int = 256
+    """Replies that are over and can still be read again."""
+    kept_s: float = 120.0
+    """How long: the reconnect of a telephone that changes networks, with room."""
+    resume_s: float = 15.0
+    """How long a resumable reply goes on without anybody who reads it."""
+    write_s: float = 10.0
+    """A reader that takes nothing for so long is ended; TCP alone would wait for minutes."""
+    silence_s: float = 120.0
+    """An engine that says nothing for so long has failed this reply; a long prompt takes 60 s."""
+    reply_s: float = 600.0
+    """One reply, from the request to its end."""
+    confirm_s: float = 30.0
+    """How long a finished reply to an unconfirmed turn waits for the confirmation."""
+    drain_s: float = 30.0
+    """How long a server that was told to stop lets replies finish."""
+
+
+DEFAULT_LIMITS = Limits()

@@ -1,0 +1,178 @@
+"""A reply as it happens: one log that any number of readers read, each with its own protocol.
+
+The log holds facts, not frames. Frames are a pure function of the log and the protocol, so a
+reader that joins late, speaks another protocol or comes back after a broken connection needs
+nothing kept for it: the log is told again, and what the reader has already is left out.
+"""
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from voiceagent.core.churn import ChurnFigures
+from voiceagent.core.events import LedgerEvent
+from voiceagent.core.frames import Frame
+from voiceagent.core.streams import Stream, StreamProtocol
+from voiceagent.decoding.record import Round
+from voiceagent.gateway.limits import Limits
+from voiceagent.gateway.requests import View
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageKnown:
+    """Token counts of a reply, said before it ends."""
+
+    reply: str
+    usage: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolPassed:
+    """A call has passed the tool gate."""
+
+    reply: str
+    call_id: str
+    name: str
+    arguments: Mapping[str, Any]
+    at_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """Something went wrong with a reply."""
+
+    reply: str
+    code: str
+    message: str
+    at_s: float
+
+
+Entry: TypeAlias = LedgerEvent | UsageKnown | ToolPassed | Failed
+
+
+def tell(entry: Entry, stream: Stream) -> None:
+    """Tells a stream one entry of a log."""
+    match entry:
+        case UsageKnown():
+            stream.report_usage(entry.usage, reply=entry.reply)
+        case ToolPassed():
+            stream.call_tool(
+                entry.name,
+                entry.arguments,
+                call_id=entry.call_id,
+                reply=entry.reply,
+                at_s=entry.at_s,
+            )
+        case Failed():
+            stream.fail(entry.code, entry.message, reply=entry.reply, at_s=entry.at_s)
+        case _:
+            stream.feed(entry)
+
+
+class LiveReply:
+    """What was asked for once: a reply, and those that follow from its tool calls.
+
+    Attributes:
+        name: identifies it, and is the name of its first reply.
+        view: how its first reader is streamed to.
+        rounds: the engine's records, for probabilities and figures.
+        on_deserted: called when the last reader goes before the end.
+    """
+
+    def __init__(self, view: View) -> None:
+        self.name = f"reply-{uuid.uuid4().hex}"
+        self.view = view
+        self.rounds: list[Round] = []
+        self.over = False
+        self.over_at_s = 0.0
+        self.readers = 0
+        self.on_deserted: Callable[[], None] = _do_nothing
+        self._log: list[Entry] = []
+        self._grew = asyncio.Event()
+
+    def add(self, entry: Entry) -> None:
+        """Writes the next fact down and wakes the readers."""
+        self._log.append(entry)
+        self._wake()
+
+    def close(self) -> None:
+        """There is nothing more to come."""
+        self.over, self.over_at_s = True, time.monotonic()
+        self._wake()
+
+    @contextmanager
+    def attended(self) -> Iterator[None]:
+        """While it is entered, somebody reads; when the last one goes, it may be deserted."""
+        self.readers += 1
+        try:
+            yield
+        finally:
+            self.readers -= 1
+            if not self.readers and not self.over:
+                self.on_deserted()
+
+    async def read(
+        self, protocol: StreamProtocol, *, after: int = -1
+    ) -> AsyncGenerator[Frame, None]:
+        """Every frame of one stream behind ``after`` (a ``seq``), as they come, to the end."""
+        stream, told = Stream(protocol), 0
+        while True:
+            while told < len(self._log):
+                tell(self._log[told], stream)
+                told += 1
+                for frame in stream.frames():
+                    if frame.seq > after:
+                        yield frame
+            if self.over:
+                return
+            await self._grew.wait()
+
+    def figures(self, protocol: StreamProtocol) -> ChurnFigures:
+        """What a stream of ``protocol`` has done to its client so far."""
+        stream = Stream(protocol)
+        for entry in self._log:
+            tell(entry, stream)
+        return stream.figures()
+
+    def _wake(self) -> None:
+        self._grew.set()
+        self._grew = asyncio.Event()
+
+
+class Kept:
+    """Replies under way, and for a while those that are over; so many, and so long."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._replies: dict[str, LiveReply] = {}
+
+    def keep(self, live: LiveReply) -> None:
+        """Makes a reply findable."""
+        self._forget()
+        self._replies[live.name] = live
+
+    def find(self, name: str) -> LiveReply | None:
+        """The reply of that name, if it is still kept."""
+        self._forget()
+        return self._replies.get(name)
+
+    @property
+    def under_way(self) -> list[LiveReply]:
+        """Those that are not over."""
+        return [live for live in self._replies.values() if not live.over]
+
+    def _forget(self) -> None:
+        oldest_s = time.monotonic() - self._limits.kept_s
+        over = [live for live in self._replies.values() if live.over]
+        too_many = max(0, len(over) - self._limits.kept_replies + 1)
+        for number, live in enumerate(over):
+            if number < too_many or live.over_at_s < oldest_s:
+                del self._replies[live.name]
+
+
+def _do_nothing() -> None:
+    pass

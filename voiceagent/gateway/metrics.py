@@ -1,0 +1,165 @@
+"""What users saw and what the engine did, for Prometheus.
+
+Names follow Prometheus: base units, ``_total`` for counters. Labels are a stream's surface and
+protocol, or a position in a block; never anything that a client writes.
+"""
+
+import time
+from typing import Any, Self
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+from voiceagent.core.churn import ChurnMeter
+from voiceagent.core.client import Client, IllegalStream
+from voiceagent.core.frames import (
+    AppendFrame,
+    CommitFrame,
+    EndFrame,
+    Frame,
+    StartFrame,
+    TextState,
+    VerifyFrame,
+)
+from voiceagent.core.kinds import Kind
+from voiceagent.core.severity import assess
+from voiceagent.decoding.record import Round
+from voiceagent.gateway.requests import MAX_WINDOW, View
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+_STREAM = ("surface", "protocol")
+_RATIOS = (1.0, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
+_SHARES = (0.0, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
+_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_RICH = (Kind.BLOCK, Kind.VALUE, Kind.STATEMENT)
+
+
+class Metrics:
+    """All of one gateway's; each gateway has a registry of its own."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+
+        def histogram(name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
+            return Histogram(name, text, _STREAM, buckets=buckets, registry=registry)
+
+        def counter(name: str, text: str, labels: tuple[str, ...] = ()) -> Counter:
+            return Counter(name, text, labels, registry=registry)
+
+        self.churn = histogram("voiceagent_churn_ratio", "Streamed over final text.", _RATIOS)
+        self.erasure = histogram("voiceagent_erasure_ratio", "Retracted over final text.", _SHARES)
+        self.wrong = histogram(
+            "voiceagent_wrong_text_visible_seconds", "How long retracted text was shown.", _SECONDS
+        )
+        self.firsts = {
+            name: histogram(f"voiceagent_time_to_first_{name}_seconds", text, _SECONDS)
+            for name, text in (
+                ("provisional", "Until the first text that may be taken back."),
+                ("verified", "Until the first text that stays."),
+                ("commit", "Until the first commit."),
+                ("block", "Until the first rich block, value or statement can be painted."),
+            )
+        }
+        self.retractions = counter(
+            "voiceagent_retractions", "Retractions by severity.", (*_STREAM, "severity")
+        )
+        self.ends = counter("voiceagent_replies_ended", "Replies by reason.", (*_STREAM, "reason"))
+        self.rejected = counter("voiceagent_requests_rejected", "Refusals.", ("reason",))
+        self.drafted = counter("voiceagent_draft_tokens", "Drafted tokens.", ("position",))
+        self.accepted = counter("voiceagent_accepted_tokens", "Of them accepted.", ("position",))
+        self.emitted = counter("voiceagent_generated_tokens", "Tokens of replies.")
+        self.window = Histogram(
+            "voiceagent_draft_window_tokens",
+            "K, drafted tokens of a round at most.",
+            buckets=tuple(float(k) for k in range(MAX_WINDOW + 1)),
+            registry=registry,
+        )
+        self.speculating = Gauge(
+            "voiceagent_speculation_active", "0: the engine fell back to K = 0.", registry=registry
+        )
+        self.streams = Gauge("voiceagent_streams_open", "Streams read now.", registry=registry)
+        self.replies = Gauge("voiceagent_replies_running", "Being written.", registry=registry)
+        self.waiting = Gauge("voiceagent_queue_depth", "Not yet begun.", registry=registry)
+
+    def exposition(self) -> bytes:
+        """What ``/metrics`` answers."""
+        text: bytes = generate_latest(self.registry)
+        return text
+
+    def see_round(self, record: Round) -> None:
+        """Takes one round of the engine."""
+        if record.index > 0:  # the first token is never drafted
+            self.window.observe(record.window)
+            self.speculating.set(record.window > 0)
+        self.emitted.inc(len(record.emitted))
+        for position in range(len(record.drafted)):
+            self.drafted.labels(str(position + 1)).inc()
+            if position < record.accepted:
+                self.accepted.labels(str(position + 1)).inc()
+
+
+class Watch:
+    """What one reader was shown. A context: while it is entered, the stream counts as open."""
+
+    def __init__(self, metrics: Metrics, view: View) -> None:
+        self._metrics = metrics
+        self._labels = (view.surface, view.protocol.value)
+        self._began_s = time.monotonic()
+        self._client, self._meter = Client(), ChurnMeter()
+        self._missing = set(metrics.firsts)
+        self._is_whole = True
+
+    def __enter__(self) -> Self:
+        self._metrics.streams.inc()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._metrics.streams.dec()
+
+    def sent(self, frame: Frame) -> None:
+        """The reader has taken a frame. A stream read on from the middle is not measured."""
+        try:
+            self._client.apply(frame)
+        except IllegalStream:
+            self._is_whole = False
+        if not self._is_whole:
+            return
+        now_s = time.monotonic() - self._began_s
+        self._meter.feed(frame, at_s=now_s)
+        self._see_firsts(frame, now_s)
+        if isinstance(frame, EndFrame):
+            self._see_end(frame)
+
+    def _see_firsts(self, frame: Frame, now_s: float) -> None:
+        match frame:
+            case StartFrame():
+                pass
+            case AppendFrame(state=TextState.PROVISIONAL):
+                self._see_first("provisional", now_s)
+            case AppendFrame() | VerifyFrame():
+                self._see_first("verified", now_s)
+            case CommitFrame():
+                self._see_first("commit", now_s)
+                if frame.kind in _RICH:
+                    self._see_first("block", now_s)
+            case _:
+                pass
+
+    def _see_first(self, name: str, now_s: float) -> None:
+        if name in self._missing:
+            self._missing.remove(name)
+            self._metrics.firsts[name].labels(*self._labels).observe(now_s)
+
+    def _see_end(self, frame: EndFrame) -> None:
+        metrics, labels = self._metrics, self._labels
+        figures: dict[str, Any] = dict(frame.statistics)
+        metrics.ends.labels(*labels, frame.reason.value).inc()
+        if figures.get("churn") is not None:
+            metrics.churn.labels(*labels).observe(figures["churn"])
+            metrics.erasure.labels(*labels).observe(figures["erasure"])
+        retractions = [each for each in self._meter.retractions() if each.reply == frame.reply]
+        for retraction in retractions:
+            metrics.wrong.labels(*labels).observe(retraction.visible_s)
+        texts = {name: view.text for name, view in self._client.views.items()}
+        for each in assess(retractions, final=texts):
+            metrics.retractions.labels(*labels, each.judgement.severity.value).inc()
