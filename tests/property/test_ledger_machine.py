@@ -302,13 +302,13 @@ class Conversation(RuleBasedStateMachine):
 
     # The way to the ear -------------------------------------------------------------------------
 
-    @rule(share=st.floats(0, 1), nudge=NUDGES, silent=st.booleans())
-    def commit(self, share: float, nudge: int, silent: bool) -> None:
+    @rule(share=st.floats(0, 1), nudge=NUDGES, silent=st.booleans(), gap=NUDGES)
+    def commit(self, share: float, nudge: int, silent: bool, gap: int = 0) -> None:
         model = self.model
         to = self.position(model.committed, model.verified, share) + nudge
-        legal = not model.over and model.committed < to <= model.verified
+        legal = not model.over and model.committed < to <= model.verified and gap == 0
         kind = Kind.SILENT if silent else Kind.SENTENCE
-        self.attempt(legal, "commit", commit_of(self.ledger, to, kind=kind))
+        self.attempt(legal, "commit", commit_of(self.ledger, to, kind=kind, gap=gap))
         if legal:
             model.silent |= set(range(model.committed, to)) if silent else set()
             model.committed = to

@@ -35,14 +35,17 @@ from voiceagent.core.trace import (
 RATE_HZ = 1000
 
 
-def commit_of(ledger: Ledger, to: int, *, kind: Kind = Kind.SENTENCE, segment: int = 0) -> Any:
+def commit_of(
+    ledger: Ledger, to: int, *, kind: Kind = Kind.SENTENCE, segment: int = 0, gap: int = 0
+) -> Any:
     """Something of a commit's shape: only the committer can make a real one."""
+    start = ledger.committed + gap
     return SimpleNamespace(
         reply=ledger.reply,
         epoch=ledger.epoch,
-        start=ledger.committed,
+        start=start,
         end=to,
-        text=ledger.text[ledger.committed : to],
+        text=ledger.text[start:to],
         kind=kind,
         segment=segment,
     )
