@@ -201,9 +201,11 @@ extern "C" {
 int64_t lean_size_of_model() { return sizeof(Model); }
 int64_t lean_size_of_layer() { return sizeof(Layer); }
 
-// Which path was compiled: 0 plain, 1 AVX2, 2 VNNI, 3 VNNI emulated.
+// Which path was compiled: 0 plain, 1 AVX2, 2 VNNI, 3 VNNI emulated, 4 VNNI in 512 bits.
 int32_t lean_path() {
-#if LEAN_VNNI && defined(LEAN_EMULATE_VNNI)
+#if LEAN_WIDE
+    return 4;
+#elif LEAN_VNNI && defined(LEAN_EMULATE_VNNI)
     return 3;
 #else
     return LEAN_VNNI ? 2 : LEAN_AVX2 ? 1 : 0;

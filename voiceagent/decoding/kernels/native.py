@@ -15,7 +15,7 @@ from voiceagent.decoding.gguf import BlockType, GgufError, GgufTensor
 from voiceagent.decoding.kernels.build import load
 
 MAX_PARTS = 3
-PATHS = ("plain C++", "AVX2", "VNNI", "VNNI, emulated")
+PATHS = ("plain C++", "AVX2", "VNNI", "VNNI, emulated", "AVX-512 VNNI")
 
 
 class Matrix(Structure):
