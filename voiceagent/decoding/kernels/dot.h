@@ -4,7 +4,7 @@
 // one float accumulator, filled in the same order whatever the number of rows. So the result of a
 // row does not depend on its company, and all paths below agree bit for bit.
 #pragma once
-#include "wide.h"
+#include "tiles.h"
 #if defined(__AVXVNNI__) || (defined(__AVX512VNNI__) && defined(__AVX512VL__)) || defined(LEAN_EMULATE_VNNI)
 #define LEAN_VNNI LEAN_AVX2
 #else
@@ -270,6 +270,9 @@ inline void block_tile(const uint8_t* block, const Rows& x, int64_t r0, int64_t 
 // totals (rows, 16) = one panel times all rows.
 template <int T>
 inline void panel_product(const uint8_t* panel, const Rows& x, int64_t rows, float* totals) {
+#if LEAN_TILES
+    if (rows >= tiles::kFewest && tiles::granted()) return tiles::panel_product<T>(panel, x, rows, totals);
+#endif
 #if LEAN_WIDE
     return wide::panel_product<T>(panel, x, rows, totals);
 #endif
