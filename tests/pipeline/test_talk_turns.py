@@ -188,7 +188,7 @@ async def test_what_was_heard_is_what_sounded(talk: Talk) -> None:
 
 async def test_a_backchannel_resumes_at_the_paused_sample(talk: Talk) -> None:
     """A "mhm" over a reply holds it for a moment; nothing of it is lost and nothing repeated."""
-    text = "One two three four five six seven eight nine ten."
+    text = "One two three four five six seven eight nine."
     held = await talk(
         recording(("voice", 1.0), ("pause", 1.2), ("voice", 0.4), ("pause", 3.0)),
         models(hears=["Count!", "Mhm."], source=ScriptedSource([text])),

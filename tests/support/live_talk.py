@@ -26,14 +26,17 @@ async def main(reply: str) -> None:
             # A moment for the card to play its last block.
             asyncio.get_running_loop().call_later(0.5, stopped.set)
 
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
+    def on_ready() -> None:
+        sys.stdout.write("listening\n")
+        sys.stdout.flush()
+
     held = await hold_live(
         models(hears=["Hello?"], source=ScriptedSource([reply])),
         Config(persona=Persona(greeting="")),
         manner=Manner(),
         listeners=[on_happening],
         stopped=stopped,
+        on_ready=on_ready,
     )
     sys.stdout.write(json.dumps(held.minutes.summary() | {"gaps_ms": held.gaps_ms()}) + "\n")
 

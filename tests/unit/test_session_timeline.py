@@ -66,3 +66,34 @@ def test_a_cut_silences_at_once() -> None:
     clock.at_s = 0.5
     assert ear.played_samples() == 60
     assert np.flatnonzero(ear.pcm())[-10:].tolist() == list(range(60, 70))
+
+
+def test_what_is_held_sounds_later_and_whole() -> None:
+    """Silence at once; afterwards the rest from the very sample, with what came meanwhile."""
+    clock = Hand()
+    ear = EarTimeline(clock=clock, rate_hz=1000)
+    ear.write(np.arange(1, 101, dtype=np.int16))
+    clock.at_s = 0.03
+    ear.hold()
+    ear.write(np.full(5, 7, dtype=np.int16))
+    clock.at_s = 0.2
+    assert ear.played_samples() == 30
+    ear.let_go()
+    clock.at_s = 0.5
+    assert ear.played_samples() == 105
+    heard = ear.pcm()
+    assert heard[:30].tolist() == list(range(1, 31))
+    assert not heard[30:200].any()
+    assert heard[200:].tolist() == [*range(31, 101), *[7] * 5]
+
+
+def test_a_cut_drops_what_was_held() -> None:
+    """The user took the floor: nothing of it sounds any more."""
+    clock = Hand()
+    ear = EarTimeline(clock=clock, rate_hz=1000)
+    ear.write(np.ones(100, dtype=np.int16))
+    clock.at_s = 0.03
+    ear.hold()
+    ear.cut()
+    ear.let_go()
+    assert np.count_nonzero(ear.pcm()) == 30

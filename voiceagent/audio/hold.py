@@ -1,7 +1,7 @@
 """Holds one conversation with a recording, from models to sound and minutes."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -114,8 +114,9 @@ async def hold_live(
     listeners: Iterable[Listener] = (),
     stopped: asyncio.Event,
     devices: tuple[str | None, str | None] = (None, None),
+    on_ready: Callable[[], None] = lambda: None,
 ) -> Held:
-    """Talks over the sound card until ``stopped``.
+    """Talks over the sound card until ``stopped``; ``on_ready`` is called when it listens.
 
     Raises:
         SoundCardError: there is no usable card, or it went away.
@@ -125,7 +126,9 @@ async def hold_live(
 
     conversation = make_conversation(config, models, clock=WallClock())
     timeline = _timeline(conversation)
-    transport = SoundCardTransport(conversation, timeline=timeline, devices=devices)
+    transport = SoundCardTransport(
+        conversation, timeline=timeline, devices=devices, on_ready=on_ready
+    )
     try:
         minutes = await converse_over(
             transport,

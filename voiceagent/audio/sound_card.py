@@ -7,6 +7,7 @@ imported when a card is opened and not before: it fails to load where PortAudio 
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,12 @@ RING_S = 2.0
 AHEAD_S = 0.1
 """Sound kept in the output ring: what a late event loop cannot be heard through, and no more,
 because it is played on after a pause."""
-POLL_S = 0.01
+CARD_HZ = 48_000
+BLOCK_MS = 10
+"""There and back in 30 ms; at 16 kHz in blocks of 20 ms it was 80 (PulseAudio, measured)."""
+POLL_S = 0.005
 LOST_AFTER_S = 5.0
-"""Callbacks come every 20 ms; a card that has not called for so long is gone, however busy the
+"""Callbacks come every 10 ms; a card that has not called for so long is gone, however busy the
 machine is (a server that is killed sends no other sign)."""
 INSTALL = "install PortAudio (Debian: apt-get install --reinstall libportaudio2), or use --in"
 
@@ -69,7 +73,7 @@ class Microphone:
         self.called_s = time.monotonic()
         self._stream = sounddevice.InputStream(
             samplerate=self._rate_hz,
-            blocksize=self._rate_hz * CHUNK_MS // 1000,
+            blocksize=self._rate_hz * BLOCK_MS // 1000,
             device=device,
             channels=1,
             dtype="int16",
@@ -89,8 +93,6 @@ class Microphone:
     def take(self) -> Int16:
         """What has come in since the last call (samples,) at 16 kHz."""
         pcm = self.ring.take(self.ring.held)
-        if self._rate_hz == RATE_HZ:
-            return pcm
         return to_int16(self._resampler.push(to_float32(pcm)))
 
     def _on_block(self, block: Any, frames: int, times: Any, status: Any) -> None:
@@ -99,25 +101,32 @@ class Microphone:
 
 
 class Speaker:
-    """The output stream, and how much of what was written has sounded."""
+    """The output stream, and how much of what was written has sounded.
+
+    Samples are written and counted at ``rate_hz``; the card plays them at its own rate.
+    """
 
     def __init__(self, sounddevice: Any, *, device: str | None, rate_hz: int) -> None:
-        _usable_rate(sounddevice.check_output_settings, rate_hz, device, "output", only=True)
         self.rate_hz = rate_hz
-        self.ring = Ring(int(RING_S * rate_hz))
+        self._card_hz = _usable_rate(sounddevice.check_output_settings, rate_hz, device, "output")
+        self._resampler = Resampler(rate_hz, self._card_hz)
+        self.ring = Ring(int(RING_S * self._card_hz))
         self.called_s = time.monotonic()
         self.underruns = 0
         """Blocks in which sound broke off though more was on its way."""
         self.cuts = 0
+        self._written = 0
+        self._is_held = False
         self._drop_to = 0
         self._counted = 0
+        """Samples that had sounded when the output was last cut; since then, by ``_cut_at``."""
         self._cut_at = 0
         self._latest = (0, time.monotonic(), 0.0)
         """First sample of the latest block with sound, when it was asked for, and how long until
         it sounds."""
         self._stream = sounddevice.OutputStream(
-            samplerate=rate_hz,
-            blocksize=rate_hz * CHUNK_MS // 1000,
+            samplerate=self._card_hz,
+            blocksize=self._card_hz * BLOCK_MS // 1000,
             device=device,
             channels=1,
             dtype="int16",
@@ -133,23 +142,47 @@ class Speaker:
         """Stops within a block."""
         self._stream.close()
 
+    @property
+    def waiting_s(self) -> float:
+        """Sound that was written and not given to the card."""
+        return self.ring.held / self._card_hz
+
+    def write(self, pcm: Int16) -> None:
+        """Plays ``pcm`` (samples,) after what was written before."""
+        self._written += len(pcm)
+        self.ring.write(to_int16(self._resampler.push(to_float32(pcm))))
+
     def played_samples(self) -> int:
         """How many of the samples written have sounded, by the card's own clock."""
         first, asked_s, delay_s = self._latest
-        place = first + int((time.monotonic() - asked_s - delay_s) * self.rate_hz)
-        return self._counted + max(0, min(place, self.ring.read) - self._cut_at)
+        place = first + int((time.monotonic() - asked_s - delay_s) * self._card_hz)
+        place = max(0, min(place, self.ring.read) - self._cut_at)
+        if place + self._cut_at == self.ring.written:
+            # The last few samples stay in the resampler until others push them out.
+            return self._written
+        return self._counted + place * self.rate_hz // self._card_hz
 
     def cut(self) -> None:
         """Silence from the next block on."""
-        self._counted = self.played_samples()
+        self._written = self._counted = self.played_samples()
         self._cut_at = self._drop_to = self.ring.written
+        self._resampler.reset()
+        self._is_held = False
         self.cuts += 1
+
+    def hold(self) -> None:
+        """Silence from the next block on; what was written stays."""
+        self._is_held = True
+
+    def let_go(self) -> None:
+        """Plays on from the sample at which it was held."""
+        self._is_held = False
 
     def _on_block(self, block: Any, frames: int, times: Any, status: Any) -> None:
         if self._drop_to > self.ring.read:
             self.ring.drop(self._drop_to - self.ring.read)
         first = self.ring.read
-        pcm = self.ring.take(frames)
+        pcm = self.ring.take(0 if self._is_held else frames)
         if len(pcm):
             delay_s = max(0.0, times.outputBufferDacTime - times.currentTime)
             self._latest = (first, time.monotonic(), delay_s)
@@ -160,11 +193,9 @@ class Speaker:
         self.called_s = time.monotonic()
 
 
-def _usable_rate(
-    check: Any, wanted_hz: int, device: str | None, direction: str, *, only: bool = False
-) -> int:
-    """``wanted_hz`` if the card takes it, else 48 kHz, which every card takes."""
-    for rate_hz in (wanted_hz,) if only else (wanted_hz, 48_000):
+def _usable_rate(check: Any, wanted_hz: int, device: str | None, direction: str) -> int:
+    """48 kHz, which every card takes and which delays least; ``wanted_hz`` if it does not."""
+    for rate_hz in (CARD_HZ, wanted_hz):
         try:
             check(device=device, channels=1, dtype="int16", samplerate=rate_hz)
         except Exception as error:  # noqa: BLE001  # PortAudioError or ValueError: no such device
@@ -180,11 +211,14 @@ def _usable_rate(
 class SoundCardMouth(BaseInputTransport):
     """What the microphone hears, in pieces of 20 ms."""
 
-    def __init__(self, microphone: Microphone, conversation: Conversation) -> None:
+    def __init__(
+        self, microphone: Microphone, conversation: Conversation, *, on_ready: Callable[[], None]
+    ) -> None:
         super().__init__(
             TransportParams(audio_in_enabled=True, audio_in_sample_rate=RATE_HZ),
             name="SoundCardMouth",
         )
+        self._on_ready = on_ready
         self.lost = asyncio.Event()
         """Set when the card no longer calls."""
         self._microphone = microphone
@@ -203,6 +237,7 @@ class SoundCardMouth(BaseInputTransport):
         self._microphone.start()
         self._conversation.clock.begin()
         self._listening = self.create_task(self._listen(), "listen")
+        self._on_ready()
 
     async def stop(self, frame: EndFrame) -> None:
         """Ends listening."""
@@ -266,6 +301,16 @@ class SoundCardEar(BaseOutputTransport):
         self._speaker.cut()
         self._timeline.cut()
 
+    def hold(self) -> None:
+        """Silence, at once and reversibly."""
+        self._speaker.hold()
+        self._timeline.hold()
+
+    def let_go(self) -> None:
+        """Plays on."""
+        self._speaker.let_go()
+        self._timeline.let_go()
+
     async def start(self, frame: StartFrame) -> None:
         """Begins to play."""
         await super().start(frame)
@@ -275,13 +320,13 @@ class SoundCardEar(BaseOutputTransport):
     async def write_audio_frame(self, frame: OutputAudioRawFrame) -> bool:
         """Waits for room; false for sound that was cut while it waited."""
         pcm, cuts = np.frombuffer(frame.audio, dtype=np.int16), self._speaker.cuts
-        most = int(AHEAD_S * self._speaker.rate_hz)
+        most_s = AHEAD_S - len(pcm) / self._speaker.rate_hz
         # A callback of the card frees the room and cannot set an asyncio event: it must not wait.
-        while self._speaker.ring.held + len(pcm) > most:  # noqa: ASYNC110
+        while self._speaker.waiting_s > most_s:  # noqa: ASYNC110
             await asyncio.sleep(POLL_S)
         if cuts != self._speaker.cuts:
             return False
-        self._speaker.ring.write(pcm)
+        self._speaker.write(pcm)
         self._timeline.write(pcm)
         return True
 
@@ -295,6 +340,7 @@ class SoundCardTransport(BaseTransport):
         *,
         timeline: EarTimeline,
         devices: tuple[str | None, str | None] = (None, None),
+        on_ready: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__()
         sounddevice = load_sounddevice()
@@ -304,7 +350,7 @@ class SoundCardTransport(BaseTransport):
         except SoundCardError:
             self._microphone.close()
             raise
-        self.mouth = SoundCardMouth(self._microphone, conversation)
+        self.mouth = SoundCardMouth(self._microphone, conversation, on_ready=on_ready)
         self._ear = SoundCardEar(self._speaker, conversation, timeline=timeline)
 
     def input(self) -> SoundCardMouth:

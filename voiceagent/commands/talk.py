@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from voiceagent.sound.files import Sound
 
 REFRESH_S = 0.1
+LISTENING = "listening: speak whenever you like, Ctrl-C ends the conversation"
 EPILOG = """\
 examples:
   voiceagent talk --in question.wav --out reply.wav --trace trace.jsonl
@@ -194,6 +195,7 @@ async def _hold(
                     listeners=listeners,
                     stopped=stopped,
                     devices=(arguments.input_device, arguments.output_device),
+                    on_ready=partial(terminal.note, LISTENING),
                 )
             return await hold(
                 sound, models, config, manner=manner, listeners=listeners, stopped=stopped

@@ -167,6 +167,10 @@ class Engine:
         """The length of the prompt that these messages make."""
         return len(self._tokenizer.render(messages))
 
+    def token_bytes(self, token: int) -> bytes:
+        """The bytes of one token; none for a control token."""
+        return self._tokenizer.decode_bytes(token)
+
     def warm_up(self) -> None:
         """Runs both models once at every block size; blocks until the costs are known.
 
@@ -205,7 +209,9 @@ class Engine:
             EngineError: it cannot be read.
         """
         prompt = up_to_last_word(messages, render=self._tokenizer.render)
-        generation = Generation(self.request(messages, max_tokens=0), prompt_tokens=len(prompt))
+        # A draft model would read the words too, while somebody waits for the answer.
+        request = self.request(messages, max_tokens=0, drafter="none")
+        generation = Generation(request, prompt_tokens=len(prompt))
         self._worker.add(Ticket(generation, prompt, lambda event: None))
         generation.wait()
         if generation.following is None:

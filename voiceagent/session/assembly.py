@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
 
 from pipecat.transports.base_transport import BaseTransport
 
 from voiceagent.config import Config
+from voiceagent.core.committer import Policy
 from voiceagent.core.history import History
 from voiceagent.session.clock import Clock
 from voiceagent.session.conversation import Conversation
@@ -18,6 +20,10 @@ from voiceagent.session.playout import Playout
 from voiceagent.session.run import converse
 from voiceagent.session.tools import ToolGate, system_prompt
 
+FIRST_LIMIT = 48
+"""A first segment without a mark is cut at a good blank before it grows longer: about 11 tokens, so
+that silence is not prolonged for the sake of a melody. A later one may take its time."""
+
 
 def make_conversation(config: Config, models: Models, *, clock: Clock) -> Conversation:
     """A conversation as configured, with nothing said yet."""
@@ -27,6 +33,7 @@ def make_conversation(config: Config, models: Models, *, clock: Clock) -> Conver
         clock=clock,
         playout=Playout(rate_hz=models.synthesizer.rate_hz),
         language=config.persona.language,
+        policy=replace(Policy.voice(), first_limit=FIRST_LIMIT),
         count_tokens=models.count_tokens,
         budget_tokens=decoding.context_tokens - decoding.max_tokens,
     )

@@ -6,10 +6,8 @@ are confirmed, the agent's as they were heard.
 """
 
 import asyncio
-import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from voiceagent.core.committer import Policy
 from voiceagent.core.errors import VoiceAgentError
@@ -28,6 +26,7 @@ from voiceagent.session.happenings import (
 )
 from voiceagent.session.open_reply import OpenReply
 from voiceagent.session.playout import Playout
+from voiceagent.session.user_words import UserWords
 from voiceagent.sound.playout import Heard
 from voiceagent.speech.frames import context_id
 from voiceagent.speech.synthesizer import Speech
@@ -35,13 +34,6 @@ from voiceagent.speech.synthesizer import Speech
 RESUMED_WORDS = 3
 """Who goes on before more words of the reply than this were heard has not been answered: the turn
 goes on, and the reply to its beginning is interrupted (docs/adr/0015)."""
-
-
-@dataclass(frozen=True, slots=True)
-class _ConfirmedTurn:
-    number: int
-    text: str
-    part: str
 
 
 class Conversation:
@@ -95,15 +87,7 @@ class Conversation:
         self._waiting: Counter[str] = Counter()
         """Speeches of each open reply that have not begun to sound."""
         self._attempts = Attempts()
-        self._turns = itertools.count(1)
-        self._turn = 0
-        self._parts = itertools.count(1)
-        self._part = ""
-        """The history's name for what is being said."""
-        self._said = self._joined = ""
-        """Words of the present turn that were answered too early; and those of them that belong to
-        the same part."""
-        self._confirmed: _ConfirmedTurn | None = None
+        self._words = UserWords(history, on_turn=self._publish_turn)
 
     # Listening --------------------------------------------------------------------------------
 
@@ -187,16 +171,13 @@ class Conversation:
 
     def turn_began(self) -> None:
         """The user can be heard."""
-        self._turn, self._part = next(self._turns), f"p{next(self._parts)}"
-        self._said = self._joined = ""
         self.user_has_floor = True
-        self._publish_turn("", state="began")
+        self._words.begin()
 
     def turn_may_end(self, text: str) -> int:
         """The user has paused behind these words: a reply may be prepared, under this number."""
         attempt = self._attempts.make(text, confirmed=False)
-        self._hear(text)
-        self._publish_turn(text, state="eager")
+        self._words.try_out(text)
         return attempt.number
 
     def turn_revised(self) -> Attempt | None:
@@ -209,8 +190,7 @@ class Conversation:
         if attempt.confirmed:
             self._owed = 0
         else:
-            self._unhear()
-            self._publish_turn("", state="revised")
+            self._words.take_back()
         return attempt
 
     def turn_ended(self, text: str) -> int | None:
@@ -218,30 +198,26 @@ class Conversation:
         None if one is prepared already."""
         self.user_has_floor = False
         attempt = self._attempts.current
+        prepared = attempt is not None
         if attempt is None:
-            self._owed += 1
-            self._hear(text)
             attempt = self._attempts.make(text, confirmed=True)
-            self._confirm(text)
-            return attempt.number
         attempt.confirmed = True
-        self._confirm(attempt.text)
+        self._words.confirm(attempt.text)
         if attempt.reply is None:
             self._owed += 1
         else:
             attempt.reply.confirm()
         self._attempts.settle()
         self.changed.ring()
-        return None
+        return None if prepared else attempt.number
 
     def turn_dropped(self, cause: str) -> int | None:
         """There were no words. Returns the number under which to write a reply, where one is owed
         because the sound has broken off the answer to the words before it."""
-        if self._joined:
-            said, self._said, self._joined = self._joined, "", ""
+        if (said := self._words.again()) is not None:
             return self.turn_ended(said)
         self.user_has_floor = False
-        self._publish_turn("", state=f"dropped: {cause}")
+        self._words.drop(cause)
         return None
 
     def is_wanted(self, attempt: int) -> bool:
@@ -249,24 +225,9 @@ class Conversation:
         current = self._attempts.current
         return current is not None and current.number == attempt and current.reply is None
 
-    def _hear(self, text: str) -> None:
-        self.history.hear_user(f"{self._joined} {text}".strip(), turn=self._part)
-
-    def _unhear(self) -> None:
-        if self._joined:
-            self.history.hear_user(self._joined, turn=self._part)
-        else:
-            self.history.withdraw_user(turn=self._part)
-
-    def _confirm(self, text: str) -> None:
-        whole = f"{self._said} {text}".strip()
-        self._confirmed = _ConfirmedTurn(self._turn, whole, self._part)
-        self._publish_turn(text, state="confirmed")
-
-    def _publish_turn(self, text: str, *, state: str) -> None:
+    def _publish_turn(self, number: int, text: str, state: str) -> None:
         now_s = self.clock.now_s()
-        text = f"{self._said} {text}".strip() if text else ""
-        self.publish(TurnHappened(turn=self._turn, at_s=now_s, text=text, state=state))
+        self.publish(TurnHappened(turn=number, at_s=now_s, text=text, state=state))
 
     # Replies ----------------------------------------------------------------------------------
 
@@ -292,15 +253,8 @@ class Conversation:
             return None
         if current.confirmed:
             self._owed = max(0, self._owed - 1)
-        core = Reply(
-            reply=current.name,
-            epoch=current.epoch,
-            turn=Turn.CONFIRMED if current.confirmed else Turn.EAGER,
-            author=Author.MODEL,
-            now_s=self.clock.now_s(),
-            language=self._language,
-            policy=self._policy,
-        )
+        turn = Turn.CONFIRMED if current.confirmed else Turn.EAGER
+        core = self._written(current.name, epoch=current.epoch, turn=turn)
         current.reply = self._open(core)
         self._attempts.settle()
         return current.reply
@@ -308,27 +262,30 @@ class Conversation:
     def open_reply(self, *, script: str | None = None, turn: Turn = Turn.CONFIRMED) -> OpenReply:
         """Opens a reply that is owed without an attempt; ``script`` for one no model writes."""
         self._owed = max(0, self._owed - 1)
-        name, now_s = self._attempts.new_name(), self.clock.now_s()
-        if script is not None:
-            core = Reply.scripted(
+        name = self._attempts.new_name()
+        if script is None:
+            return self._open(self._written(name, epoch=0, turn=turn))
+        return self._open(
+            Reply.scripted(
                 script,
                 reply=name,
-                now_s=now_s,
+                now_s=self.clock.now_s(),
                 turn=turn,
                 language=self._language,
                 policy=self._policy,
             )
-        else:
-            core = Reply(
-                reply=name,
-                epoch=0,
-                turn=turn,
-                author=Author.MODEL,
-                now_s=now_s,
-                language=self._language,
-                policy=self._policy,
-            )
-        return self._open(core)
+        )
+
+    def _written(self, name: str, *, epoch: int, turn: Turn) -> Reply:
+        return Reply(
+            reply=name,
+            epoch=epoch,
+            turn=turn,
+            author=Author.MODEL,
+            now_s=self.clock.now_s(),
+            language=self._language,
+            policy=self._policy,
+        )
 
     def _open(self, core: Reply) -> OpenReply:
         reply = OpenReply(
@@ -375,12 +332,14 @@ class Conversation:
 
     def pause(self) -> None:
         """The user can be heard: hold every reply that could be."""
+        self.playout.ear.hold()
         for reply in filter(_is_confirmed, self._replies):
             reply.pause()
         self.changed.ring()
 
     def resume(self) -> None:
         """It was nothing: go on."""
+        self.playout.ear.let_go()
         for reply in self._replies:
             reply.resume()
         self.changed.ring()
@@ -409,8 +368,8 @@ class Conversation:
         self._note(self.playout.cut())
         heard = self._words_of_the_answer()
         self.interrupt()
-        if self._confirmed is not None and heard is not None and heard <= RESUMED_WORDS:
-            self._go_on(self._confirmed, is_answered=heard > 0)
+        if heard is not None and heard <= RESUMED_WORDS:
+            self._words.go_on(is_answered=heard > 0)
 
     def _words_of_the_answer(self) -> int | None:
         """How many words of the answer to the latest turn were heard; None if it is over."""
@@ -418,14 +377,6 @@ class Conversation:
         if not answers and self._attempts.current is None:
             return None
         return sum(len(self.history.heard_text(each.name).split()) for each in answers)
-
-    def _go_on(self, turn: _ConfirmedTurn, *, is_answered: bool) -> None:
-        self._publish_turn("", state="dropped: part of the turn before")
-        self._turn, self._said = turn.number, turn.text
-        if not is_answered:
-            # Words that were heard stay where they were heard, between the two halves.
-            self._part, self._joined = turn.part, turn.text
-        self._publish_turn("", state="revised")
 
     def _note(self, news: list[Heard]) -> None:
         for heard in news:

@@ -107,7 +107,9 @@ def load_models(
     with Engine.load(config.decoding, preset=preset, store=store) as engine:
         engine.warm_up()
         # Every conversation begins with these tokens: the first turn need not read them.
-        engine.prepare((Message(Role.SYSTEM, system_prompt(config)),)).wait()
+        system = Message(Role.SYSTEM, system_prompt(config))
+        engine.prepare((system,)).wait()
+        engine.how_finished((system, Message(Role.USER, "Hello")))
         yield Models(
             **ears,
             source=EngineSource(engine),

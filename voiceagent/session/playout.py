@@ -23,6 +23,14 @@ class Ear(Protocol):
         """Drops what was written and has not been played."""
         ...
 
+    def hold(self) -> None:
+        """Keeps what was written and has not been played, in silence, as far as it can."""
+        ...
+
+    def let_go(self) -> None:
+        """Plays on from the sample at which it was held."""
+        ...
+
 
 class DeafEar:
     """An output that is not there yet: nothing is played."""
@@ -33,6 +41,12 @@ class DeafEar:
 
     def cut(self) -> None:
         """There is nothing to drop."""
+
+    def hold(self) -> None:
+        """There is nothing to hold."""
+
+    def let_go(self) -> None:
+        """There is nothing to play."""
 
 
 class Playout:

@@ -25,6 +25,8 @@ class EarTimeline:
         self._unplayed: deque[tuple[int, int]] = deque()
         self._played = 0
         self._end = 0
+        self._held: list[Int16] | None = None
+        """What is kept back while the output is held; None while it is not."""
         self.cuts = 0
         """How often sound was dropped; a write that began before a cut is void after it."""
 
@@ -35,6 +37,9 @@ class EarTimeline:
 
     def write(self, pcm: Int16) -> None:
         """Plays ``pcm`` (samples,) after what is already there, or now."""
+        if self._held is not None:
+            self._held.append(pcm)
+            return
         begin = max(self._end, self._now())
         self._pieces.append((begin, pcm))
         self._end = begin + len(pcm)
@@ -50,16 +55,35 @@ class EarTimeline:
 
     def cut(self) -> None:
         """Silence from now on: what has not sounded never will."""
+        self._take_back()
+        self._held = None
+        self.cuts += 1
+
+    def hold(self) -> None:
+        """Silence from now on; what has not sounded is kept."""
+        if self._held is None:
+            self._held = self._take_back()
+
+    def let_go(self) -> None:
+        """Plays on where it was held."""
+        held, self._held = self._held, None
+        for pcm in held or ():
+            self.write(pcm)
+
+    def _take_back(self) -> list[Int16]:
+        """Takes what has not sounded off the timeline, and returns it."""
         self._played = self.played_samples()
         self._unplayed.clear()
-        self.cuts += 1
-        now = self._now()
-        while self._pieces and self._pieces[-1][0] >= now:
-            self._pieces.pop()
-        if self._pieces:
-            begin, pcm = self._pieces[-1]
-            self._pieces[-1] = (begin, pcm[: now - begin])
+        now, taken = self._now(), []
+        while self._pieces and sum(_span(self._pieces[-1])) > now:
+            begin, pcm = self._pieces.pop()
+            sounded = max(0, now - begin)
+            taken.append(pcm[sounded:])
+            if sounded:
+                self._pieces.append((begin, pcm[:sounded]))
+                break
         self._end = min(self._end, now)
+        return taken[::-1]
 
     def pcm(self) -> Int16:
         """The whole timeline (samples,), from the conversation's beginning."""
@@ -70,3 +94,7 @@ class EarTimeline:
 
     def _now(self) -> int:
         return int(self._clock.now_s() * self.rate_hz)
+
+
+def _span(piece: tuple[int, Int16]) -> tuple[int, int]:
+    return piece[0], len(piece[1])

@@ -144,7 +144,9 @@ class PiperSynthesizer:
     def _pause_after(self, commit: Commit) -> Int16:
         pause_ms = self._profile.sentence_pause_ms
         if commit.kind is Kind.CLAUSE:
-            pause_ms = self._profile.clause_pause_ms
+            # One that was cut at a blank goes on in the same breath.
+            marked = not commit.text.rstrip()[-1:].isalnum()
+            pause_ms = self._profile.clause_pause_ms if marked else 0
         elif commit.kind is Kind.END:
             # Nothing follows: a pause would only delay the end of the turn.
             pause_ms = 0

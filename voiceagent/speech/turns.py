@@ -18,8 +18,10 @@ RATE_HZ = 16_000
 """The rate at which the user's sound is judged and recognized."""
 VAD = VADParams(
     confidence=0.7,
-    start_secs=0.2,
-    stop_secs=0.2,
+    # As few windows of 32 ms as tell a voice from a click: a pause of the playout is reversible,
+    # a recognition that came too early costs time nobody else needs.
+    start_secs=0.1,
+    stop_secs=0.1,
     # pipecat's own floor of 0.6 silences a quiet caller; the model's confidence suffices.
     min_volume=0.0,
 )

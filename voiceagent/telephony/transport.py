@@ -96,6 +96,12 @@ class LineEar(BaseOutputTransport):
         self._clearing.add(clearing)
         clearing.add_done_callback(self._clearing.discard)
 
+    def hold(self) -> None:
+        """The line cannot be held: it plays on what it was sent, which is little."""
+
+    def let_go(self) -> None:
+        """Nothing was held."""
+
     async def start(self, frame: StartFrame) -> None:
         """Is ready at once."""
         await super().start(frame)

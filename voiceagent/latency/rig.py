@@ -1,0 +1,168 @@
+"""A sound server without hardware: a mouth, an ear, and both recorded on one clock.
+
+PulseAudio with one stereo null sink. What is played to ``mouth`` is its left channel and reaches
+whoever listens to ``mic``; what an agent plays goes to ``ear``, its right channel. One recording of
+the sink therefore holds both sides, and a difference between them is a difference in sound.
+"""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+import numpy as np
+
+from voiceagent.core.errors import VoiceAgentError
+from voiceagent.sound.pcm import Float32, to_float32
+
+RATE_HZ = 48_000
+START_TIMEOUT_S = 20.0
+_REMAP = "channels=1 channel_map=mono remix=no"
+_WORLD = f"""
+.fail
+load-module module-native-protocol-unix socket={{socket}} auth-anonymous=1
+load-module module-null-sink sink_name=world rate={RATE_HZ} channels=2 \
+channel_map=front-left,front-right
+load-module module-remap-sink sink_name=mouth master=world {_REMAP} master_channel_map=front-left
+load-module module-remap-sink sink_name=ear master=world {_REMAP} master_channel_map=front-right
+load-module module-remap-source source_name=mic master=world.monitor {_REMAP} \
+master_channel_map=front-left
+set-default-sink ear
+set-default-source mic
+"""
+
+
+class RigError(VoiceAgentError):
+    """The sound server cannot be had; the message says what to install."""
+
+
+class Rig:
+    """A running sound server; use it in a ``with`` statement.
+
+    Raises:
+        RigError: PulseAudio is missing or does not start.
+    """
+
+    def __enter__(self) -> Self:
+        if shutil.which("pulseaudio") is None or shutil.which("parec") is None:
+            raise RigError(
+                "needs PulseAudio (Debian: pulseaudio, pulseaudio-utils, libasound2-plugins)"
+            )
+        self._folder = tempfile.TemporaryDirectory(prefix="voiceagent-rig-")
+        folder = Path(self._folder.name)
+        socket = folder / "native"
+        script = folder / "world.pa"
+        script.write_text(_WORLD.format(socket=socket), encoding="utf-8")
+        self.environment = os.environ | {
+            "XDG_RUNTIME_DIR": str(folder),
+            "HOME": str(folder),
+            "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache"),
+            "PULSE_SERVER": f"unix:{socket}",
+        }
+        """Of programs that are to use this server."""
+        self._server = subprocess.Popen(
+            ["pulseaudio", "-n", "-F", str(script), "--daemonize=no", "--exit-idle-time=-1"],
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline_s = time.monotonic() + START_TIMEOUT_S
+        while not socket.exists():
+            if self._server.poll() is not None or time.monotonic() > deadline_s:
+                self.close()
+                raise RigError("PulseAudio does not start")
+            time.sleep(0.02)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the server."""
+        self._server.terminate()
+        self._server.wait(timeout=10)
+        self._folder.cleanup()
+
+    def say(self, path: Path) -> None:
+        """Plays a sound file to the agent, and returns when it has been played."""
+        subprocess.run(["paplay", "-d", "mouth", str(path)], env=self.environment, check=True)
+
+    def listen(self) -> "BothSides":
+        """Records both sides from now on."""
+        return BothSides(self.environment)
+
+
+class BothSides:
+    """A recording under way; use it in a ``with`` statement."""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self._environment = environment
+        self._pieces: list[bytes] = []
+        self._grown = threading.Condition()
+
+    def __enter__(self) -> Self:
+        command = ["parec", "-d", "world.monitor", f"--rate={RATE_HZ}", "--channels=2"]
+        self._recorder = subprocess.Popen(
+            [*command, "--format=s16le", "--raw", "--latency-msec=20"],
+            env=self._environment,
+            stdout=subprocess.PIPE,
+        )
+        assert self._recorder.stdout is not None
+        self._reading = threading.Thread(target=self._read, args=(self._recorder.stdout,))
+        self._reading.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._recorder.terminate()
+        self._recorder.wait(timeout=10)
+        self._reading.join(timeout=10)
+
+    def _read(self, stream: IO[bytes]) -> None:
+        while piece := stream.read(RATE_HZ // 50 * 4):
+            with self._grown:
+                self._pieces.append(piece)
+                self._grown.notify_all()
+
+    @property
+    def length_s(self) -> float:
+        """How much is recorded."""
+        return sum(map(len, self._pieces)) / 4 / RATE_HZ
+
+    def sides(self, *, from_s: float = 0.0) -> tuple[Float32, Float32]:
+        """Mouth and ear, (samples,) each at ``RATE_HZ``."""
+        raw = b"".join(self._pieces)
+        pcm = np.frombuffer(raw[: len(raw) // 4 * 4], dtype=np.int16).reshape(-1, 2)
+        both = to_float32(pcm[int(from_s * RATE_HZ) :])
+        return np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1])
+
+    def wait_for_reply(self, *, from_s: float, quiet_s: float, timeout_s: float) -> bool:
+        """Waits until the ear has heard something since ``from_s`` and then ``quiet_s`` of silence;
+        false if nothing was heard for ``timeout_s``, or without end."""
+        deadline_s = time.monotonic() + timeout_s
+        while time.monotonic() < deadline_s:
+            with self._grown:
+                self._grown.wait(timeout=1.0)
+            ear = self.sides(from_s=from_s)[1]
+            loud = np.flatnonzero(np.abs(ear) > AUDIBLE)
+            if len(loud) and (len(ear) - loud[-1]) / RATE_HZ >= quiet_s:
+                return True
+        return False
+
+
+AUDIBLE = 1e-3
+"""-60 dBFS: what a voice is louder than, and a silent server is not."""
