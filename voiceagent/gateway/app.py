@@ -6,21 +6,22 @@ from pathlib import Path
 from aiohttp import web
 
 from voiceagent import __version__
+from voiceagent.core.errors import VoiceAgentError
 from voiceagent.gateway.access import ACCESS, TICKETS, Access, Tickets, keep_out, sell_ticket
 from voiceagent.gateway.completions import post_completion
-from voiceagent.gateway.errors import Handler, errors_as_json
-from voiceagent.gateway.http_replies import REPLIES, get_reply, post_reply
+from voiceagent.gateway.errors import Handler, describe, errors_as_json
+from voiceagent.gateway.http_replies import REPLIES, get_reply, get_report, post_reply
 from voiceagent.gateway.metrics import CONTENT_TYPE
 from voiceagent.gateway.openapi import openapi_page
 from voiceagent.gateway.service import Gateway, Replies
-from voiceagent.gateway.sockets import socket_replies
+from voiceagent.gateway.sockets import SOCKETS, close_sockets, socket_replies
 
 __all__ = ["Access", "Gateway", "make_app"]
 
 PAGE = Path(__file__).parent / "page"
 _PAGE_HEADERS = {
     # The page is all ours: nothing from elsewhere runs in it, and nobody frames it.
-    "Content-Security-Policy": "default-src 'self'; connect-src 'self' ws: wss:; "
+    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; connect-src 'self' ws: wss:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -58,12 +59,13 @@ def make_app(
             web.get("/v1/replies", socket_replies),
             web.post("/v1/replies", post_reply),
             web.get("/v1/replies/{reply}", get_reply),
-            web.get("/v1/replies/{reply}/rounds", _rounds),
+            web.get("/v1/replies/{reply}/report", get_report),
             web.post("/v1/chat/completions", post_completion),
             *routes,
         ]
     )
-    app.on_shutdown.append(_drain)
+    app[SOCKETS] = set()
+    app.on_shutdown.extend([_drain, close_sockets])
     return app
 
 
@@ -124,20 +126,9 @@ async def _tools(request: web.Request) -> web.Response:
     return web.json_response({"tools": request.app[REPLIES].gateway.registry.manifest()})
 
 
-async def _rounds(request: web.Request) -> web.Response:
-    """What the engine did in each round of a reply that is kept."""
-    live = request.app[REPLIES].find(request.match_info["reply"])
-    if live is None:
-        raise web.HTTPNotFound(reason="no such reply is kept (any more)")
-    return web.json_response({"rounds": [each.as_record() for each in live.rounds]})
-
-
 @web.middleware
 async def _count_refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Refusals by status, for the metrics; what they are becomes an answer further out."""
-    from voiceagent.core.errors import VoiceAgentError
-    from voiceagent.gateway.errors import describe
-
     rejected = request.app[REPLIES].metrics.rejected
     try:
         return await handler(request)

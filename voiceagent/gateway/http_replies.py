@@ -46,11 +46,32 @@ async def get_reply(request: web.Request) -> web.StreamResponse:
     name, after = _last_event(request)
     if name not in (None, live.name):
         raise BadRequest("Last-Event-ID", "the event belongs to another reply")
+    return await _stream(request, live, _view_of_query(request, live), after=after)
+
+
+async def get_report(request: web.Request) -> web.Response:
+    """What the engine did in each round of a kept reply, and what a protocol took back of it."""
+    live = _kept(request.app[REPLIES], request.match_info["reply"])
+    view = _view_of_query(request, live)
+    retractions = [
+        {
+            "at": each.retraction.at,
+            "text": each.retraction.text,
+            "replacement": each.replacement,
+            "severity": each.judgement.severity.value,
+            "visible_s": round(each.retraction.visible_s, 6),
+        }
+        for each in live.assessments(view.protocol)
+    ]
+    rounds = [each.as_record() for each in live.rounds]
+    return web.json_response({"rounds": rounds, "retractions": retractions})
+
+
+def _view_of_query(request: web.Request, live: LiveReply) -> View:
     query: dict[str, Any] = dict(request.query)
     if "retraction" in query:
         query["retraction"] = query["retraction"] in ("true", "1")
-    view = parse_view(query) if query.keys() & {"stream_protocol", "surface"} else live.view
-    return await _stream(request, live, view, after=after)
+    return parse_view(query) if query.keys() & {"stream_protocol", "surface"} else live.view
 
 
 async def json_body(request: web.Request) -> object:

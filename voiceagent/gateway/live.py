@@ -13,9 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from voiceagent.core.churn import ChurnFigures
+from voiceagent.core.churn import ChurnMeter
+from voiceagent.core.client import Client
 from voiceagent.core.events import LedgerEvent
 from voiceagent.core.frames import Frame
+from voiceagent.core.severity import Assessment, assess
 from voiceagent.core.streams import Stream, StreamProtocol
 from voiceagent.decoding.record import Round
 from voiceagent.gateway.limits import Limits
@@ -131,12 +133,17 @@ class LiveReply:
                 return
             await self._grew.wait()
 
-    def figures(self, protocol: StreamProtocol) -> ChurnFigures:
-        """What a stream of ``protocol`` has done to its client so far."""
-        stream = Stream(protocol)
+    def assessments(self, protocol: StreamProtocol) -> list[Assessment]:
+        """What a stream of ``protocol`` has taken back so far, and how bad each of it was."""
+        stream, meter, client = Stream(protocol), ChurnMeter(), Client()
         for entry in self._log:
             tell(entry, stream)
-        return stream.figures()
+            for frame in stream.frames():
+                assert not isinstance(entry, UsageKnown), "counts are no frame"
+                meter.feed(frame, at_s=entry.at_s)
+                client.apply(frame)
+        texts = {name: view.text for name, view in client.views.items()}
+        return assess(meter.retractions(), final=texts)
 
     def _wake(self) -> None:
         self._grew.set()

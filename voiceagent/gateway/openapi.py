@@ -37,8 +37,8 @@ def description() -> dict[str, Any]:
             "/v1/replies/{reply}": {
                 "get": _answers("A kept reply, again.", path=["reply"], kind="text/event-stream")
             },
-            "/v1/replies/{reply}/rounds": {
-                "get": _answers("The engine's rounds of a kept reply.", path=["reply"])
+            "/v1/replies/{reply}/report": {
+                "get": _answers("Rounds and retractions of a kept reply.", path=["reply"])
             },
             "/v1/chat/completions": {"post": _takes("A completion.", "CompletionRequest")},
         },

@@ -8,7 +8,6 @@ A client sends JSON objects with a ``type``: ``reply`` (the fields of a request)
 
 import asyncio
 import json
-import logging
 from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from typing import Any
@@ -27,7 +26,7 @@ from voiceagent.gateway.service import Replies
 
 HEARTBEAT_S = 20.0
 """A peer that answers no ping for so long is gone; nobody else would say so."""
-_log = logging.getLogger(__name__)
+SOCKETS = web.AppKey("sockets", set[web.WebSocketResponse])
 
 
 async def socket_replies(request: web.Request) -> web.StreamResponse:
@@ -37,8 +36,18 @@ async def socket_replies(request: web.Request) -> web.StreamResponse:
         heartbeat=HEARTBEAT_S, max_msg_size=replies.gateway.limits.body_bytes
     )
     await socket.prepare(request)
-    await _Conversation(socket, replies).hold()
+    request.app[SOCKETS].add(socket)
+    try:
+        await _Conversation(socket, replies).hold()
+    finally:
+        request.app[SOCKETS].discard(socket)
     return socket
+
+
+async def close_sockets(app: web.Application) -> None:
+    """The server stops: whoever is still connected is told so."""
+    for socket in app[SOCKETS].copy():
+        await socket.close(code=WSCloseCode.GOING_AWAY, message=b"the server stops")
 
 
 class _Conversation:
@@ -92,7 +101,6 @@ class _Conversation:
         self._follow(live, wanted.view, after=-1, request=fields.get("request"))
 
     def _subscribe(self, fields: Mapping[str, Any]) -> None:
-        self._check_room()
         live = self._find(fields)
         after = integer(fields, "after", low=-1, high=2**53, default=-1)
         named = fields.keys() & {"stream_protocol", "surface", "retraction"}
