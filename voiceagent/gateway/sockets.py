@@ -102,11 +102,11 @@ class _Conversation:
 
     def _subscribe(self, fields: Mapping[str, Any]) -> None:
         live = self._find(fields)
+        if live.name not in self._following:
+            self._check_room()
         after = integer(fields, "after", low=-1, high=2**53, default=-1)
         named = fields.keys() & {"stream_protocol", "surface", "retraction"}
         view = self._replies.parse_view(fields) if named else live.view
-        if live.name in self._following:
-            raise BadRequest("reply", "this socket follows that reply already")
         self._follow(
             live, view, after=-1 if after is None else after, request=fields.get("request")
         )
@@ -140,9 +140,17 @@ class _Conversation:
     # Frames out ---------------------------------------------------------------------------------
 
     def _follow(self, live: LiveReply, view: View, *, after: int, request: object) -> None:
+        """Begins a stream; one of the same reply that this socket follows already gives way."""
+        last = self._following.pop(live.name, None)
         task = asyncio.create_task(self._send_all(live, view, after=after, request=request))
         self._following[live.name] = task
-        task.add_done_callback(lambda done: self._following.pop(live.name, None))
+        task.add_done_callback(lambda done: self._forget(live.name, done))
+        if last is not None:
+            last.cancel()
+
+    def _forget(self, name: str, task: asyncio.Task[None]) -> None:
+        if self._following.get(name) is task:
+            del self._following[name]
 
     async def _send_all(self, live: LiveReply, view: View, *, after: int, request: object) -> None:
         extra = f',"request":{json.dumps(request)}}}' if isinstance(request, str) else "}"
