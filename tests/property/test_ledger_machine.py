@@ -239,10 +239,13 @@ class Conversation(RuleBasedStateMachine):
                 self.playout_report(1.0, 0)
 
     @precondition(lambda self: self.patience < 0 and not (self.model.over or self.model.finished))
-    @rule(text=WORDS, far=st.integers(0, 3))
-    def last_words(self, text: str, far: int) -> None:
+    @rule(text=WORDS, far=st.integers(0, 3), more=st.booleans())
+    def last_words(self, text: str, far: int, more: bool) -> None:
         """The source comes to its end, and whoever is hasty calls that the end of the reply."""
         self.race_ahead(text, False, far)
+        if more:
+            self.draft(text)
+            self.verify(1.0, 0)
         self.finish(EndReason.STOP)
         self.end(EndReason.STOP)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from voiceagent.speech import english
+from voiceagent.speech import chinese, english, german
 from voiceagent.speech.mapped import Mapped, Rule
 from voiceagent.speech.markup import strip_formula_borders, strip_markup
 
@@ -12,12 +12,16 @@ from voiceagent.speech.markup import strip_formula_borders, strip_markup
 class _Rules:
     """How one language is said."""
 
-    formulas: Iterable[Rule] = ()
-    """Applied before the markup goes: they know backslashes that are no Markdown."""
+    before_markup: Iterable[Rule] = ()
+    """Applied before the markup goes: what they know only looks like Markdown."""
     words: Iterable[Rule] = ()
 
 
-_LANGUAGES = {"en": _Rules(formulas=english.FORMULA_RULES, words=english.RULES)}
+_LANGUAGES = {
+    "de": _Rules(before_markup=german.BEFORE_MARKUP, words=german.RULES),
+    "en": _Rules(before_markup=english.BEFORE_MARKUP, words=english.RULES),
+    "zh": _Rules(words=chinese.RULES),
+}
 _NO_RULES = _Rules()
 """The text of any other language only loses its markup."""
 
@@ -51,7 +55,7 @@ def spoken_form(text: str, *, language: str = "en") -> Spoken:
     rules = _LANGUAGES.get(language.replace("_", "-").split("-")[0].lower(), _NO_RULES)
     mapped = Mapped(text)
     strip_formula_borders(mapped)
-    mapped.apply(rules.formulas)
+    mapped.apply(rules.before_markup)
     strip_markup(mapped)
     mapped.apply(rules.words)
     words = tuple(SpokenWord(*word) for word in mapped.words())

@@ -18,7 +18,7 @@ from voiceagent.speech.english import (
     times,
 )
 
-FORMULA_RULES = formulas.RULES
+BEFORE_MARKUP = formulas.RULES
 """Applied before Markdown is taken away."""
 
 RULES = (

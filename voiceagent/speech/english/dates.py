@@ -3,8 +3,8 @@
 import re
 
 from voiceagent.speech.english.numbers import cardinal, ordinal, plural, year
-from voiceagent.speech.english.rule import numeric, rule
 from voiceagent.speech.mapped import Replacement
+from voiceagent.speech.rules import numeric, rule
 
 _MONTHS = (
     "January February March April May June July August September October November December"

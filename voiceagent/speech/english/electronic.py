@@ -3,8 +3,8 @@
 import re
 
 from voiceagent.speech.english.numbers import cardinal, digits
-from voiceagent.speech.english.rule import rule
 from voiceagent.speech.mapped import Replacement
+from voiceagent.speech.rules import rule
 
 _SYMBOLS = {
     ".": "dot",

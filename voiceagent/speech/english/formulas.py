@@ -2,8 +2,8 @@
 
 import re
 
-from voiceagent.speech.english.rule import alternatives, rule
 from voiceagent.speech.mapped import Replacement
+from voiceagent.speech.rules import alternatives, rule
 
 _NAMES = {
     "times": "times",

@@ -3,9 +3,10 @@
 import re
 
 from voiceagent.speech.english.numbers import cardinal, is_one, number, plural
-from voiceagent.speech.english.rule import NUMBER, SIGNED, alternatives, numeric, rule
+from voiceagent.speech.english.rule import NUMBER, SIGNED
 from voiceagent.speech.english.units import SCALE, SCALES, UNITS
 from voiceagent.speech.mapped import Replacement
+from voiceagent.speech.rules import alternatives, numeric, rule
 
 _UNIT = rf"(?:{alternatives(UNITS)})"
 

@@ -3,9 +3,10 @@
 import re
 
 from voiceagent.speech.english.numbers import cardinal, is_one, number, plural
-from voiceagent.speech.english.rule import NUMBER, alternatives, numeric, rule
+from voiceagent.speech.english.rule import NUMBER
 from voiceagent.speech.english.units import CURRENCIES, PERIODS, SCALE, SCALES
 from voiceagent.speech.mapped import Replacement
+from voiceagent.speech.rules import alternatives, numeric, rule
 
 _AMOUNT = rf"\d+,\d\d(?![\d,])|{NUMBER}"
 _SYMBOL = rf"(?:{alternatives(CURRENCIES)})"

@@ -3,8 +3,9 @@
 import re
 
 from voiceagent.speech.english.numbers import cardinal, digits, ordinal
-from voiceagent.speech.english.rule import alternatives, ends_sentence, numeric, rule
+from voiceagent.speech.english.rule import ends_sentence
 from voiceagent.speech.mapped import Replacement
+from voiceagent.speech.rules import alternatives, numeric, rule
 
 _TITLES = {
     "Dr": "Doctor",

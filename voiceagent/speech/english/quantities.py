@@ -3,9 +3,10 @@
 import re
 
 from voiceagent.speech.english.numbers import cardinal, digits, number, ordinal, plural
-from voiceagent.speech.english.rule import NUMBER, SIGNED, numeric, rule
+from voiceagent.speech.english.rule import NUMBER, SIGNED
 from voiceagent.speech.english.units import VULGAR_FRACTIONS
 from voiceagent.speech.mapped import Kept, Replacement, Said
+from voiceagent.speech.rules import numeric, rule
 
 # Fractions, ordinals, ranges -----------------------------------------------------------------
 

@@ -1,30 +1,11 @@
-"""How the English rules are written down."""
+"""What the English rules share: how numbers are written, where abbreviations end sentences."""
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-
-from voiceagent.speech.mapped import Replacement, Rule
 
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d\d)+,\d{3}|\d+)(?:\.\d+)?|\.\d+"
 """A number without a sign: 1,234.5 or 1,00,000 (India) or 12 or .5."""
 SIGNED = rf"(?:(?<![\w.)])[-−])?(?:{NUMBER})"
 """The same with its sign; a hyphen behind a word is none."""
-
-
-def rule(pattern: str, say: Callable[[re.Match[str]], Replacement], flags: int = 0) -> Rule:
-    """One rule; blanks in the pattern count, letters match as they are written."""
-    return Rule(re.compile(pattern, flags), say)
-
-
-def numeric(rules: Iterable[Rule]) -> list[Rule]:
-    """The same rules, passed over where there is no digit."""
-    return [replace(rule, needs=frozenset("0123456789")) for rule in rules]
-
-
-def alternatives(words: Iterable[str]) -> str:
-    """A pattern for any of the words, the longest first."""
-    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 
 
 _STARTERS = frozenset(

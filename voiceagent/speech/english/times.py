@@ -3,8 +3,9 @@
 import re
 
 from voiceagent.speech.english.numbers import cardinal, pair, plural
-from voiceagent.speech.english.rule import ends_sentence, numeric, rule
+from voiceagent.speech.english.rule import ends_sentence
 from voiceagent.speech.mapped import Replacement
+from voiceagent.speech.rules import numeric, rule
 
 _HALF = r"(?P<half>[aApP])\.? ?[mM]\b(?P<dot>\.?)"
 _ZONE = r"(?P<zone> ?(?:[eEcCmMpP]\.?[sSdD]\.?[tT]\b\.?|UTC\b|GMT\b|CET\b|CEST\b|BST\b))?"

@@ -1,6 +1,6 @@
 """Tables of what numbers count."""
 
-from voiceagent.speech.english.rule import alternatives
+from voiceagent.speech.rules import alternatives
 
 UNITS = {
     "%": "percent",

@@ -1,0 +1,305 @@
+"""Chinese dates, times, money, measures, fractions, ranges, and the plain numbers that are left."""
+
+import re
+
+from voiceagent.speech.chinese.numbers import amount, cardinal, digits, number
+from voiceagent.speech.mapped import Replacement
+from voiceagent.speech.rules import alternatives, numeric, rule
+
+NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+SIGNED = rf"(?:(?<![A-Za-z0-9.)）])[-−+])?{NUMBER}"
+_BEGIN = r"(?<![\d.,A-Za-z])"
+
+_CURRENCIES = {
+    "¥": "元",
+    "￥": "元",
+    "RMB": "元",
+    "CNY": "元",
+    "US$": "美元",
+    "USD": "美元",
+    "HK$": "港元",
+    "NT$": "新台币",
+    "$": "美元",
+    "€": "欧元",
+    "£": "英镑",
+    "₩": "韩元",
+}
+_UNITS = {
+    "mm": "毫米",
+    "cm": "厘米",
+    "m": "米",
+    "km": "公里",
+    "m²": "平方米",
+    "㎡": "平方米",
+    "km²": "平方公里",
+    "m³": "立方米",
+    "km/h": "公里每小时",
+    "m/s": "米每秒",
+    "mg": "毫克",
+    "g": "克",
+    "kg": "公斤",
+    "t": "吨",
+    "ml": "毫升",
+    "mL": "毫升",
+    "L": "升",
+    "l": "升",
+    "℃": "摄氏度",
+    "°C": "摄氏度",
+    "°F": "华氏度",
+    "°": "度",
+    "ms": "毫秒",
+    "s": "秒",
+    "min": "分钟",
+    "h": "小时",
+    "Hz": "赫兹",
+    "kHz": "千赫",
+    "MHz": "兆赫",
+    "GHz": "吉赫",
+    "W": "瓦",
+    "kW": "千瓦",
+    "kWh": "千瓦时",
+    "V": "伏",
+    "A": "安",
+    "KB": "K B",
+    "MB": "兆",
+    "GB": "G B",
+    "TB": "T B",
+    "kcal": "千卡",
+    "dB": "分贝",
+}
+_MEASURE_WORDS = (
+    "个只本张条件位次年天周小时分钟点块元岁倍米公里公斤种名家台辆份杯瓶斤克升层座栋把支枝双对套匹头朵棵片"
+    "口扇间幅首篇段句页章项届场节课门遍趟番顿餐碗盘袋包盒箱万亿千百吨秒英星月期磅美欧港"
+)
+_VULGAR = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅕": (1, 5)}
+
+
+# Dates and times ------------------------------------------------------------------------------
+
+
+def _year(match: re.Match[str]) -> Replacement:
+    """``2024年``: digit by digit."""
+    return digits(match["year"])
+
+
+def _years(match: re.Match[str]) -> Replacement:
+    return f"{digits(match['first'])}到{digits(match['last'])}"
+
+
+def _date(match: re.Match[str]) -> Replacement:
+    """``2024-03-14``, ``2024/3/14`` -> ``二零二四年三月十四日``."""
+    month, day = int(match["month"]), int(match["day"])
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return None
+    return f"{digits(match['year'])}年{cardinal(month)}月{cardinal(day)}日"
+
+
+def _day(match: re.Match[str]) -> Replacement:
+    """``2月``, ``2日``, ``2号``: never 两."""
+    return cardinal(int(match["number"]))
+
+
+def _days(match: re.Match[str]) -> Replacement:
+    return f"{cardinal(int(match['first']))}到{cardinal(int(match['last']))}"
+
+
+def _clock(hour: str, minute: str, second: str | None = None) -> str:
+    said = f"{amount(str(int(hour)))}点"
+    if int(minute) or second:
+        said += f"{'零' if int(minute) < 10 else ''}{cardinal(int(minute))}分"
+    return said + (f"{cardinal(int(second))}秒" if second else "")
+
+
+def _time(match: re.Match[str]) -> Replacement:
+    """``8:05`` -> ``八点零五分``."""
+    if int(match["hour"]) > 24 or int(match["minute"]) > 59:
+        return None
+    return _clock(match["hour"], match["minute"], match["second"])
+
+
+def _times(match: re.Match[str]) -> Replacement:
+    first = _clock(match["hour"], match["minute"])
+    return f"{first}到{_clock(match['until'], match['until_minute'])}"
+
+
+# Money, measures ------------------------------------------------------------------------------
+
+
+def _money(match: re.Match[str]) -> Replacement:
+    """``¥3.50`` -> ``三点五元``; where 元 is written too, it is said once."""
+    text = match["number"]
+    sign = "负" if match["sign"] else ""
+    name = _CURRENCIES[match["symbol"]]
+    return f"{sign}{_trimmed(text)}{match['scale'] or ''}{name}"
+
+
+def _trimmed(text: str) -> str:
+    """A sum of money without the zeros that only show hundredths."""
+    return amount(re.sub(r"\.?0+$", "", text) if "." in text else text)
+
+
+def _written_money(match: re.Match[str]) -> Replacement:
+    return _trimmed(match["number"])
+
+
+def _percent(match: re.Match[str]) -> Replacement:
+    """``50%`` -> ``百分之五十``."""
+    name = "千分之" if match["sign"] == "‰" else "百分之"
+    if match["low"]:
+        return f"{name}{number(match['low'])}到{name}{number(match['number'])}"
+    return name + number(match["number"])
+
+
+def _measure(match: re.Match[str]) -> Replacement:
+    """``5kg`` -> ``五公斤``; degrees below zero are 零下."""
+    text, unit = match["number"], _UNITS[match["unit"]]
+    below = "零下" if unit in ("摄氏度", "华氏度") and text[0] in "-−" else ""
+    low = f"{number(match['low'])}到" if match["low"] else ""
+    return f"{low}{below}{amount(text.lstrip('-−') if below else text)}{unit}"
+
+
+def _range_of(match: re.Match[str]) -> Replacement:
+    """``5-10个`` -> ``五到十个``."""
+    return f"{number(match['low'])}到{number(match['high'])}"
+
+
+def _count(match: re.Match[str]) -> Replacement:
+    """``2个`` -> ``两个``."""
+    return amount(match["number"])
+
+
+# Fractions, ordinals, ratios ------------------------------------------------------------------
+
+
+def _fraction(match: re.Match[str]) -> Replacement:
+    """``3/4`` -> ``四分之三``."""
+    return _said_fraction(int(match["top"]), int(match["bottom"]), match["whole"])
+
+
+def _vulgar_fraction(match: re.Match[str]) -> Replacement:
+    return _said_fraction(*_VULGAR[match["sign"]], match["whole"])
+
+
+def _said_fraction(top: int, bottom: int, whole: str | None) -> str | None:
+    if bottom < 2:
+        return None
+    said = f"{cardinal(bottom)}分之{cardinal(top)}"
+    return f"{cardinal(int(whole))}又{said}" if whole else said
+
+
+def _ordinal(match: re.Match[str]) -> Replacement:
+    return f"第{cardinal(int(match['number']))}"
+
+
+def _ratio(match: re.Match[str]) -> Replacement:
+    return f"{number(match['left'])}比{number(match['right'])}"
+
+
+# Digits that count nothing --------------------------------------------------------------------
+
+
+def _telephone(match: re.Match[str]) -> Replacement:
+    """Digit by digit, 1 as 幺, with a pause where the groups meet."""
+    text = re.sub(r"(?<!\d)(1\d\d)(\d{4})(\d{4})$", r"\1 \2 \3", match.group())
+    groups = re.findall(r"\d+", text)
+    plus = "加" if match.group().startswith("+") else ""
+    return plus + "，".join(digits(group, one="幺") for group in groups)
+
+
+def _called(match: re.Match[str]) -> Replacement:
+    """``拨打110``, ``302室``: a name made of digits."""
+    return digits(match["number"], one="幺")
+
+
+def _version(match: re.Match[str]) -> Replacement:
+    return "点".join(cardinal(int(part)) for part in match["numbers"].split("."))
+
+
+def _number(match: re.Match[str]) -> Replacement:
+    text = match.group()
+    if re.fullmatch(r"[-−+]?(?:0\d+|\d{9,})", text):
+        return digits(text)
+    return ("加" if text[0] == "+" else "") + number(text)
+
+
+def _in_a_serial(match: re.Match[str]) -> Replacement:
+    text = match.group()
+    return digits(text) if len(text) > 3 or text[0] == "0" < text[1:] else cardinal(int(text))
+
+
+_DASH = r" ?[-–—~～至到] ?"
+_SCALE = r"(?P<scale>[万亿千百]+)?"
+
+RULES = [
+    *numeric(
+        [
+            rule(
+                r"(?<![\w.-])(?:\+86[ -]?)?1\d{2}[ -]?\d{4}[ -]?\d{4}(?!\d)"
+                r"|(?<![\w.-])0\d{2,3}-\d{7,8}(?!\d)|(?<![\w.-])[48]00-\d{3,4}-\d{3,4}(?!\d)"
+                r"|(?<![\w.-])\+\d{1,3}(?:[ -]\d{2,4}){2,5}(?!\d)",
+                _telephone,
+            ),
+            rule(r"(?<=[拨打电话号码])(?P<number>\d{3,6})(?!\d|[.,年月日个元])", _called),
+            rule(r"(?P<number>\d{3,4})(?=[室房](?!间))", _called),
+            rule(r"(?<=[vV])(?P<numbers>\d+(?:\.\d+)+)", _version),
+            rule(rf"{_BEGIN}(?P<numbers>\d+(?:\.\d+){{2,}})(?![\d])", _version),
+            rule(
+                r"(?<!\d)(?P<year>[12]\d{3})([-/.])(?P<month>[01]?\d)\2(?P<day>[0-3]?\d)(?!\d)",
+                _date,
+            ),
+            rule(rf"(?<!\d)(?P<first>[12]\d{{3}})年?{_DASH}(?P<last>[12]\d{{3}})(?=年)", _years),
+            rule(r"(?<!\d)(?P<year>[12]\d{3}|\d\d)(?=年(?!前|后|来|内|间|级|以))", _year),
+            rule(
+                r"(?<!\d)(?P<first>\d{1,2})[月日号]?" + _DASH + r"(?P<last>\d{1,2})(?=[月日号])",
+                _days,
+            ),
+            rule(r"(?<![\d.])(?P<number>\d{1,2})(?=(?:月(?!饼)|日|号))", _day),
+            rule(
+                rf"{_BEGIN}(?P<hour>\d{{1,2}})[:：](?P<minute>\d\d){_DASH}"
+                r"(?P<until>\d{1,2})[:：](?P<until_minute>\d\d)(?!\d)",
+                _times,
+            ),
+            rule(
+                rf"{_BEGIN}(?P<hour>\d{{1,2}})[:：](?P<minute>[0-5]\d)(?:[:：](?P<second>[0-5]\d))?"
+                r"(?![\d:：])",
+                _time,
+            ),
+            rule(rf"{_BEGIN}(?P<left>\d{{1,3}})[:：](?P<right>\d{{1,3}})(?![\d:：])", _ratio),
+            rule(
+                rf"(?P<sign>[-−])?(?P<symbol>{alternatives(_CURRENCIES)}) ?(?P<number>{NUMBER}) ?"
+                rf"{_SCALE}(?:元|美元|欧元|英镑|人民币)?",
+                _money,
+            ),
+            rule(
+                rf"{_BEGIN}(?P<sign>[-−])?(?P<number>{NUMBER}){_SCALE} ?"
+                rf"(?P<symbol>{alternatives(_CURRENCIES)})(?![A-Za-z\d])",
+                _money,
+            ),
+            rule(
+                rf"{_BEGIN}(?P<number>\d[\d,]*\.\d+)(?=[万亿]?(?:元|块|美元|欧元|英镑))",
+                _written_money,
+            ),
+            rule(
+                rf"{_BEGIN}(?:(?P<low>{NUMBER})[%％]?{_DASH})?(?P<number>{SIGNED}) ?"
+                r"(?P<sign>[%％‰])",
+                _percent,
+            ),
+            rule(
+                rf"{_BEGIN}(?:(?P<low>{NUMBER}){_DASH})?(?P<number>{SIGNED}) ?"
+                rf"(?P<unit>{alternatives(_UNITS)})(?![A-Za-z\d/²³])",
+                _measure,
+            ),
+            rule(
+                rf"{_BEGIN}(?:(?P<whole>\d+) )?(?P<top>\d{{1,4}})/(?P<bottom>\d{{1,4}})(?![\d/.])",
+                _fraction,
+            ),
+            rule(r"第 ?(?P<number>\d{1,9})(?!\d)", _ordinal),
+            rule(rf"{_BEGIN}(?P<low>{SIGNED}){_DASH}(?P<high>{NUMBER})(?![\d-])", _range_of),
+            rule(rf"{_BEGIN}(?P<number>2) ?(?=[{_MEASURE_WORDS}])", _count),
+        ]
+    ),
+    rule(rf"(?P<whole>\d+)?(?P<sign>[{''.join(_VULGAR)}])", _vulgar_fraction),
+]
+PLAIN_NUMBER_RULES = numeric(
+    [rule(rf"{_BEGIN}{SIGNED}(?![\dA-Za-z]|[.,]\d)", _number), rule(r"\d+", _in_a_serial)]
+)
