@@ -21,8 +21,8 @@ __all__ = ["Access", "Gateway", "make_app"]
 PAGE = Path(__file__).parent / "page"
 _PAGE_HEADERS = {
     # The page is all ours: nothing from elsewhere runs in it, and nobody frames it.
-    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; connect-src 'self' ws: wss:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; "
+    "connect-src 'self' ws: wss:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
