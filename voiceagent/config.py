@@ -19,6 +19,7 @@ from voiceagent.core.errors import VoiceAgentError
 
 DrafterName = Literal["model", "ngram", "none"]
 AcceptanceName = Literal["coupled", "rejection"]
+VoiceEngineName = Literal["piper", "espeak"]
 PresetName = Literal["cpu", "gpu", "tiny"]
 TOKEN_VARIABLE = "VOICEAGENT_TOKEN"
 """The environment variable that holds the gateway's bearer token."""
@@ -82,6 +83,10 @@ class Decoding:
 class Voice:
     """How replies sound."""
 
+    engine: VoiceEngineName | None = None
+    """None chooses by the persona's language: Piper's voice for English, else espeak-ng."""
+    name: str | None = None
+    """Of an espeak-ng voice (``de+f3``); None takes the language's own."""
     gain: float = 1.0
     length_scale: float = 1.0
     noise_scale: float = 0.667

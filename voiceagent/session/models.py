@@ -143,6 +143,12 @@ def _load_ears(
 
 
 def _load_voice(config: Config, preset: "Preset", store: "Store", *, shares: Shares) -> Synthesizer:
+    """Piper for English, whose voice the preset has, else espeak-ng; unless one is named."""
+    english = config.persona.language.lower().startswith("en")
+    if config.voice.engine == "espeak" or (config.voice.engine is None and not english):
+        from voiceagent.speech.espeak import EspeakSynthesizer
+
+        return EspeakSynthesizer(config.voice, language=config.persona.language)
     from voiceagent.speech.piper import PiperSynthesizer
 
     paths = {file.name.endswith(".onnx"): store.path(file) for file in preset.files["voice"]}

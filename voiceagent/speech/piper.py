@@ -4,7 +4,7 @@ piper-tts is GPL-3.0-or-later: who distributes it together with this project mus
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,27 +19,13 @@ from piper.voice import AudioChunk, PiperVoice
 
 from voiceagent.config import Voice
 from voiceagent.core.committer import Commit, Kind
-from voiceagent.sound.pcm import Float32, Int16, to_int16
+from voiceagent.sound.pcm import Float32, to_int16
 from voiceagent.speech.alignment import align
+from voiceagent.speech.segments import Span, VoiceProfile, merged
 from voiceagent.speech.spoken import Spoken, SpokenWord, spoken_form
 from voiceagent.speech.synthesizer import Speech, SynthesisError, Word, no_sound
 
 _STRESS_AND_LENGTH = str.maketrans("", "", "ˈˌː.,;:!?")
-
-
-@dataclass(frozen=True, kw_only=True)
-class VoiceProfile:
-    """What one voice needs so that its segments sound like one speaker in one breath."""
-
-    gain: float
-    """Fixed for the voice: scaling every segment to its own peak makes the level jump."""
-    sentence_pause_ms: int
-    clause_pause_ms: int
-    """Silence after a segment that ends a sentence, or a clause."""
-    least_words: int
-    """Segments shorter than this do not sound right."""
-    threshold_dbfs: float
-    """Quieter than this (root mean square of 5 ms) is silence around the words."""
 
 
 JOE_MEDIUM = VoiceProfile(
@@ -48,15 +34,13 @@ JOE_MEDIUM = VoiceProfile(
     clause_pause_ms=160,
     least_words=1,
     threshold_dbfs=-60.0,
+    evenness_db=4.0,
 )
 """Peaks of 0.50 to 0.64 before the gain; silence lies at -90 dBFS; "Yes." alone sounds right; a
 comma inside a sentence pauses 290 ms in all, of which the voice itself makes about 130."""
 
 _KNOWN_WORDS = 4096
 """Words whose phonemes are kept: a conversation uses a thousand or two."""
-_FRAME_S = 0.005
-_MARGIN_S = 0.010
-"""Kept before and after what is loud enough: the onset of an "f" or "h" is quiet."""
 
 
 class PiperSynthesizer:
@@ -104,10 +88,11 @@ class PiperSynthesizer:
         if spoken.silent:
             return no_sound(commit, rate_hz=self.rate_hz)
         loud, groups = self._sound(spoken.text)
-        begin, end = _loud_part(loud, rate_hz=self.rate_hz, threshold=self._profile.threshold_dbfs)
+        begin, end = self._profile.loud_part(loud, rate_hz=self.rate_hz)
         if begin == end or not groups:
             raise SynthesisError(f"the voice made no sound of {commit.text!r}")
-        pcm = np.concatenate([to_int16(loud[begin:end]), self._pause_after(commit)])
+        pause = self._profile.pause_after(commit, rate_hz=self.rate_hz)
+        pcm = np.concatenate([to_int16(loud[begin:end]), pause])
         words = self._words(commit, spoken, groups, begin=begin, length=end - begin)
         return Speech(commit=commit, pcm=pcm, rate_hz=self.rate_hz, words=words)
 
@@ -141,24 +126,13 @@ class PiperSynthesizer:
             at += len(samples)
         return (np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.float32)), groups
 
-    def _pause_after(self, commit: Commit) -> Int16:
-        pause_ms = self._profile.sentence_pause_ms
-        if commit.kind is Kind.CLAUSE:
-            # One that was cut at a blank goes on in the same breath.
-            marked = not commit.text.rstrip()[-1:].isalnum()
-            pause_ms = self._profile.clause_pause_ms if marked else 0
-        elif commit.kind is Kind.END:
-            # Nothing follows: a pause would only delay the end of the turn.
-            pause_ms = 0
-        return np.zeros(self.rate_hz * pause_ms // 1000, dtype=np.int16)
-
     def _words(
         self, commit: Commit, spoken: Spoken, groups: list["_Group"], *, begin: int, length: int
     ) -> tuple[Word, ...]:
         """Each group of phonemes laid on the source text that it speaks for."""
         said = [word for word in spoken.words if _audible(word)]
         links = align([group.sounds for group in groups], [self._alone(word.text) for word in said])
-        spans: list[_Span] = []
+        spans: list[Span] = []
         for link in links:
             covered = [said[i] for i in link.words]
             sounding = [groups[i] for i in link.groups]
@@ -175,12 +149,8 @@ class PiperSynthesizer:
                 begin_sample=min(max(first - begin, 0), length),
                 end_sample=min(max(last - begin, 0), length),
             )
-            for start, end, first, last in _merged(spans)
+            for start, end, first, last in merged(spans)
         )
-
-
-_Span = tuple[int, int, int, int]
-"""Source start and end, first and last sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,27 +235,13 @@ def _timed(chunk: AudioChunk, *, ids: Mapping[str, Sequence[int]]) -> Iterator[t
 _NO_SOUND = frozenset(" ^$_.,;:!?")
 
 
-def _loud_part(pcm: Float32, *, rate_hz: int, threshold: float) -> tuple[int, int]:
-    """The samples from the first to the last that are no silence, with a margin around them."""
-    frame = int(rate_hz * _FRAME_S)
-    frames = pcm[: len(pcm) // frame * frame].reshape(-1, frame)
-    levels = np.sqrt((frames.astype(np.float64) ** 2).mean(axis=1))
-    loud = np.flatnonzero(levels > 10 ** (threshold / 20))
-    if not len(loud):
-        return 0, 0
-    margin = int(rate_hz * _MARGIN_S)
-    begin = int(loud[0]) * frame - margin
-    end = (int(loud[-1]) + 1) * frame + margin
-    return max(begin, 0), min(end, len(pcm))
-
-
 def _audible(word: SpokenWord) -> bool:
     return any(character.isalnum() for character in word.text)
 
 
 def _stretch_last(
-    spans: list[_Span], covered: Sequence[SpokenWord], sounding: Sequence[_Group]
-) -> list[_Span]:
+    spans: list[Span], covered: Sequence[SpokenWord], sounding: Sequence[_Group]
+) -> list[Span]:
     """A word without sound, or sound without a word, belongs to what came before it."""
     if not spans:
         return spans
@@ -293,15 +249,3 @@ def _stretch_last(
     end = max([end, *(word.end for word in covered)])
     last = max([last, *(group.end for group in sounding)])
     return [*spans[:-1], (start, end, first, last)]
-
-
-def _merged(spans: Iterable[_Span]) -> list[_Span]:
-    """Spans that overlap in the source become one: "five dollars" speaks for "$5"."""
-    merged: list[_Span] = []
-    for start, end, first, last in spans:
-        if merged and start < merged[-1][1]:
-            before = merged.pop()
-            start, end = before[0], max(end, before[1])
-            first = before[2]
-        merged.append((start, end, first, last))
-    return merged
