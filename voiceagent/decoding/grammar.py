@@ -64,7 +64,7 @@ class RowMasks:
         return self._masks[block]
 
     def advance(self, verified: Sequence[int]) -> None:
-        """The round is over: the grammar steps over what the target emitted, forks are forgotten."""
+        """The round is over: the grammar steps over what was emitted, forks are forgotten."""
         self._grammar.advance(verified)
         self._forks = {(): self._grammar}
         self._masks = {}

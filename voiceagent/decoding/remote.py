@@ -41,6 +41,8 @@ class RemoteEngine:
         EngineError: the server does not answer, or lists no model.
     """
 
+    takes_grammar = False
+
     def __init__(self, base_url: str, *, model: str | None = None, key: str | None = None) -> None:
         self._base_url = base_url.rstrip("/")
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}

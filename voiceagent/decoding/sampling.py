@@ -1,9 +1,9 @@
 """From a row of logits to a token: every sampler parameter, on every row, for both models.
 
 A row is worked on in this order: padding ids are cut off; logit bias; repetition, presence and
-frequency penalties; bad words and minimum length; the grammar's mask; then greedy choice, or temperature, top-k,
-top-p, min-p and a draw. The same functions serve the target and the draft, and each row sees the
-history of its own position (prompt, reply, and the drafted tokens before it).
+frequency penalties; bad words and minimum length; the grammar's mask; then greedy choice, or
+temperature, top-k, top-p, min-p and a draw. The same functions serve the target and the draft, and
+each row sees the history of its own position (prompt, reply, and the drafted tokens before it).
 
 Rows are worked on with numpy, on one thread: torch spreads a row of a large vocabulary over its
 threads, and where another process has one of the cores each such step then waits for it (measured:

@@ -31,20 +31,19 @@ async def post_completion(request: web.Request) -> web.StreamResponse:
     completion = Completion(
         wanted, live, model=gateway.model, text_of=getattr(gateway.source, "token_bytes", None)
     )
+    headers = wanted.view.as_headers() | replies.announcement(wanted)
     with replies.reading(live, wanted.view) as watch:
         async with aclosing(live.read(wanted.view.protocol)) as frames:
             if not wanted.stream:
-                return web.json_response(
-                    await completion.whole(frames), headers=wanted.view.as_headers()
-                )
+                return web.json_response(await completion.whole(frames), headers=headers)
             events = await EventStream.open(
-                request, headers=wanted.view.as_headers(), patience_s=gateway.limits.write_s
+                request, headers=headers, patience_s=gateway.limits.write_s
             )
             try:
                 async for frame in frames:
+                    watch.show(frame)
                     for chunk in completion.chunks(frame):
                         await events.send(json.dumps(chunk, ensure_ascii=False))
-                    watch.sent(frame)
                 for chunk in completion.last_chunks():
                     await events.send(json.dumps(chunk, ensure_ascii=False))
                 await events.send("[DONE]")

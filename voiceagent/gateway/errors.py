@@ -7,7 +7,7 @@ from typing import Any
 from aiohttp import web
 
 from voiceagent.core.errors import VoiceAgentError
-from voiceagent.decoding.errors import ContextOverflow, EngineBusy, EngineError
+from voiceagent.decoding.errors import ContextOverflow, EngineBusy, EngineClosed, EngineError
 from voiceagent.decoding.grammar import GrammarError
 from voiceagent.decoding.sampling import SamplingError
 from voiceagent.decoding.tokenizer import TokenizerError
@@ -55,8 +55,10 @@ def describe(error: VoiceAgentError) -> tuple[int, dict[str, Any]]:
             return 400, error_body(400, message, field=message.split()[0])
         case TokenizerError():
             return 400, error_body(400, message, field="messages")
-        case EngineBusy() | Unavailable() | EngineError():
+        case EngineBusy() | EngineClosed() | Unavailable():
             return 503, error_body(503, message, code="overloaded")
+        case EngineError():  # the engine cannot do what is asked for
+            return 400, error_body(400, message)
         case _:
             return 500, error_body(500, message)
 

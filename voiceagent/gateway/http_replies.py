@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -30,11 +31,12 @@ async def post_reply(request: web.Request) -> web.StreamResponse:
         return await _stream(request, _kept(replies, name), replies.parse_view(body), after=after)
     wanted = replies.parse(body, append_only=False)
     live = await replies.open(wanted, body=body, key=idempotency_key(request))
+    told = replies.announcement(wanted)
     if wanted.stream:
-        return await _stream(request, live, wanted.view, after=after)
+        return await _stream(request, live, wanted.view, after=after, told=told)
     with replies.reading(live, wanted.view) as watch:
         whole = await _whole(live, wanted.view, watch)
-    return web.json_response(whole, headers=_headers(live, wanted.view))
+    return web.json_response(whole, headers=_headers(live, wanted.view) | told)
 
 
 async def get_reply(request: web.Request) -> web.StreamResponse:
@@ -104,19 +106,24 @@ def event_json(frame: Frame, view: View) -> str:
 
 
 async def _stream(
-    request: web.Request, live: LiveReply, view: View, *, after: int
+    request: web.Request,
+    live: LiveReply,
+    view: View,
+    *,
+    after: int,
+    told: Mapping[str, str] | None = None,
 ) -> web.StreamResponse:
     replies = request.app[REPLIES]
     patience_s = replies.gateway.limits.write_s
     with replies.reading(live, view) as watch:
         async with aclosing(live.read(view.protocol, after=after)) as frames:
             events = await EventStream.open(
-                request, headers=_headers(live, view), patience_s=patience_s
+                request, headers={**_headers(live, view), **(told or {})}, patience_s=patience_s
             )
             try:
                 async for frame in frames:
+                    watch.show(frame)
                     await events.send(event_json(frame, view), identity=f"{live.name}:{frame.seq}")
-                    watch.sent(frame)
             except SlowReader:
                 replies.metrics.rejected.labels("slow_reader").inc()
     return await events.close()
@@ -127,7 +134,7 @@ async def _whole(live: LiveReply, view: View, watch: Watch) -> dict[str, Any]:
     text, calls, end = "", [], None
     async with aclosing(live.read(view.protocol)) as frames:
         async for frame in frames:
-            watch.sent(frame)
+            watch.show(frame)
             match frame:
                 case AppendFrame():
                     text += frame.text

@@ -116,8 +116,8 @@ class Watch:
     def __exit__(self, *exception: object) -> None:
         self._metrics.streams.dec()
 
-    def sent(self, frame: Frame) -> None:
-        """The reader has taken a frame. A stream read on from the middle is not measured."""
+    def show(self, frame: Frame) -> None:
+        """A frame is on its way to the reader. A stream read on from the middle is not measured."""
         try:
             self._client.apply(frame)
         except IllegalStream:

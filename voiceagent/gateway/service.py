@@ -7,7 +7,8 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
+from email.utils import format_datetime
 from typing import Any
 
 from voiceagent.core.errors import VoiceAgentError
@@ -94,6 +95,14 @@ class Replies:
             raise BadRequest("body", "the body must be a JSON object")
         return parse_view(body)
 
+    def announcement(self, request: ReplyRequest) -> dict[str, str]:
+        """What an undeclared client is told while it is still served (RFC 8594)."""
+        last = self.gateway.undeclared_until
+        if last is None or request.declared:
+            return {}
+        end = datetime.combine(last, time.max, tzinfo=UTC)
+        return {"Sunset": format_datetime(end, usegmt=True)}
+
     async def open(
         self, request: ReplyRequest, *, body: object, key: str | None = None
     ) -> LiveReply:
@@ -174,7 +183,11 @@ class Replies:
         )
         return Author(
             live,
-            engine_request(request, max_tokens=gateway.max_tokens),
+            engine_request(
+                request,
+                max_tokens=gateway.max_tokens,
+                takes_grammar=getattr(gateway.source, "takes_grammar", True),
+            ),
             source=gateway.source,
             boundary=request.view.boundary,
             turn=request.turn,
@@ -214,11 +227,18 @@ class Replies:
             self._keys.popitem(last=False)
 
 
-def engine_request(request: ReplyRequest, *, max_tokens: int) -> Request:
-    """The request in the engine's words."""
+def engine_request(
+    request: ReplyRequest, *, max_tokens: int, takes_grammar: bool = True
+) -> Request:
+    """The request in the engine's words.
+
+    An engine that takes no grammar may still be asked for calls, which the gate then judges alone;
+    asked for text that has to fit, it refuses.
+    """
     changes: dict[str, Any] = {}
-    if (grammar := grammar_of(request.tools, schema=request.schema)) is not None:
-        changes["grammar"] = grammar
+    bound = request.schema is not None or request.tools.must_call
+    if bound or takes_grammar:
+        changes["grammar"] = grammar_of(request.tools, schema=request.schema)
     if request.top_logprobs is not None:
         changes["top_logprobs"] = request.top_logprobs
     wanted = max_tokens if request.max_tokens is None else request.max_tokens

@@ -157,11 +157,11 @@ class _Conversation:
         with suppress(ConnectionError), self._replies.reading(live, view) as watch:
             async with aclosing(live.read(view.protocol, after=after)) as frames:
                 async for frame in frames:
+                    watch.show(frame)
                     line = event_json(frame, view)
                     if isinstance(frame, StartFrame):
                         line = line[:-1] + extra
                     await self._send(line)
-                    watch.sent(frame)
 
     async def _send(self, line: str) -> None:
         """One message, to a client that has to keep reading."""
