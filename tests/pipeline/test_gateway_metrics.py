@@ -36,7 +36,7 @@ async def samples(client: Any) -> dict[tuple[str, ...], float]:
 
 async def test_what_each_surface_and_protocol_showed() -> None:
     """Churn, erasure, severity, visible time and the firsts, by surface and protocol."""
-    source = playing(*said("It is not far. ", "Two miles.", wrong="It is far"))
+    source = playing(*said("It is two miles. ", "Not far.", wrong="It is ten miles"))
     async with serving(source) as client:
         await frames(client, **PUSH)
         await frames(client, surface="voice")
