@@ -114,7 +114,7 @@ _RULES = [
     _rule(r"^[ \t]*\|?[ \t]*:?-{3,}:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$", _nothing, re.M),
     _rule(r"^[ \t]*([-*_])[ \t]*(?:\1[ \t]*){2,}$", _nothing, re.M),
     _rule(r"^[ \t]*\|[^\n]*\|[ \t]*$", _table_row, re.M),
-    _rule(r"^[ \t]*(?:>[ \t]?)+", _nothing, re.M),
+    _rule(r"^[ \t]*(?:>[ \t]?)+(?<!>)(?=\d)|^[ \t]*(?:>[ \t]?)+(?!\d)", _nothing, re.M),
     _rule(r"^[ \t]*#{1,6}[ \t]+(?P<said>[^\n]*?)[ \t]*#*[ \t]*$", _line, re.M),
     _rule(r"^[ \t]*[-*+•‣◦–][ \t]+(?:\[[ xX]\][ \t]+)?(?P<said>[^\n]+?)[ \t]*$", _line, re.M),
     _rule(r"^[ \t]*(?P<number>\d{1,3})[.)][ \t]+(?P<said>[^\n]+?)[ \t]*$", _line, re.M),

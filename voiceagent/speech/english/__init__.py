@@ -14,6 +14,7 @@ from voiceagent.speech.english import (
     measures,
     money,
     names,
+    particulars,
     quantities,
     times,
 )
@@ -22,6 +23,7 @@ BEFORE_MARKUP = formulas.RULES
 """Applied before Markdown is taken away."""
 
 RULES = (
+    *particulars.RULES,
     *electronic.RULES,
     *times.RULES,
     *names.ADDRESS_RULES,

@@ -139,7 +139,8 @@ def _weekdays(match: re.Match[str]) -> Replacement:
 
 
 def _weekday(match: re.Match[str]) -> Replacement:
-    return _WEEKDAYS[match["day"]]
+    stop = "." if match.end() == len(match.string) else ""
+    return _WEEKDAYS[match["day"]] + stop
 
 
 _THEN_YEAR = rf"(?:(?P<comma>,)? {_YEAR})?"
@@ -183,9 +184,11 @@ RULES = [
         ]
     ),
     rule(rf"\b{_MONTH_CAPITAL}(?<=\.)(?= \d|$)", _short_month),
-    rule(rf"\b(?P<day>{'|'.join(_WEEKDAYS)})\.(?=,| \d| at\b| (?:{'|'.join(_MONTHS)}))", _weekday),
     rule(
         rf"\b(?P<first>{'|'.join(_WEEKDAYS)})\.? ?[-–] ?(?P<last>{'|'.join(_WEEKDAYS)})\b\.?",
         _weekdays,
+    ),
+    rule(
+        rf"\b(?P<day>{'|'.join(_WEEKDAYS)})\.(?=,|$| \d| at\b| (?:{'|'.join(_MONTHS)}))", _weekday
     ),
 ]

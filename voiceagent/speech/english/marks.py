@@ -9,6 +9,7 @@ from voiceagent.speech.rules import blank, rule
 _SIGNS = {
     "&": "and",
     "%": "percent",
+    "‰": "per mille",
     "@": "at",
     "$": "dollar",
     "€": "euro",

@@ -64,7 +64,7 @@ RULES = numeric(
         ),
         rule(
             rf"(?P<sign>(?<![\w.)])[-−])?(?<![\w.,])(?P<number>{_AMOUNT}){SCALE} ?"
-            r"(?P<symbol>[€£¥₩₹])(?P<period>(?!))?",
+            r"(?P<symbol>[€£¥₩₹]|(?<= )\$(?![\d.]))(?P<period>(?!))?",
             _money,
         ),
     ]

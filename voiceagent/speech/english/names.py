@@ -232,7 +232,9 @@ def _street(match: re.Match[str]) -> Replacement:
 
 
 def _street_of_a_name(match: re.Match[str]) -> Replacement:
-    return "Street"
+    """``Elm Dr.``, ``42nd St.``: behind a name, and no name follows."""
+    stop = "" if match.string[match.end() :].strip() else "."
+    return [match.span("name"), (f" {_STREETS[match['kind']]}{stop}", *match.span("dotted"))]
 
 
 def _house_number(text: str) -> str:
@@ -288,17 +290,23 @@ def _value(roman: str) -> int:
     )
 
 
-ADDRESS_RULES = numeric(
-    [
-        rule(
-            r"(?<![\w.,$])(?P<house>\d{1,5}) (?:(?P<direction>[NSEW])\.? )?"
-            r"(?P<name>(?:(?:[A-Z][\w'-]*|\d+(?:st|nd|rd|th)) ){1,3})"
-            rf"(?P<kind>{alternatives(_STREETS)})\b(?P<dot>\.?)",
-            _street,
-        ),
-        rule(rf", (?P<state>{alternatives(_STATES)}),? (?P<code>\d{{5}})\b", _state),
-    ]
-)
+_HOUSE_RULES = [
+    rule(
+        r"(?<![\w.,$])(?P<house>\d{1,5}) (?:(?P<direction>[NSEW])\.? )?"
+        r"(?P<name>(?:(?:[A-Z][\w'-]*|\d+(?:st|nd|rd|th)) ){1,3})"
+        rf"(?P<kind>{alternatives(_STREETS)})\b(?P<dot>\.?)",
+        _street,
+    ),
+    rule(rf", (?P<state>{alternatives(_STATES)}),? (?P<code>\d{{5}})\b", _state),
+]
+ADDRESS_RULES = [
+    *numeric(_HOUSE_RULES),
+    rule(
+        r"(?<=[\w&] )(?P<name>[A-Z][a-z]+|\d+(?:st|nd|rd|th))"
+        r"(?P<dotted> (?P<kind>St|Ave|Blvd|Rd|Dr|Ln)\.)(?=\s*$|[,;:!?]|,? [a-z&])",
+        _street_of_a_name,
+    ),
+]
 
 BEFORE_NUMBER_RULES = [
     rule(
@@ -310,7 +318,6 @@ BEFORE_NUMBER_RULES = [
 RULES = [
     rule(rf"\b(?P<title>{alternatives(_TITLES)})\.(?= (?:[A-Z]|and [A-Z]))", _title),
     rule(r"\b(?P<title>Dr|Mr|Mrs|Ms)(?= [A-Z][a-z])", _title),
-    rule(r"(?<=[a-z] )St\.(?=,? [a-z])", _street_of_a_name),
     rule(r"(?<!\w)(?P<hash>#)(?=\d)", _hash),
     rule(rf"(?<![\w.])(?P<degree>{alternatives(_DEGREES)})", _degree),
     rule(rf"(?<![\w.@])(?P<written>{alternatives(_ABBREVIATIONS)})(?![\w.])", _abbreviation),

@@ -1,0 +1,165 @@
+"""Numbers that are read by what stands beside them: codes, chapters, sizes, lap times."""
+
+import re
+
+from voiceagent.speech.english.numbers import cardinal, digits, number, pair, plural, year
+from voiceagent.speech.mapped import Replacement
+from voiceagent.speech.rules import numeric, rule
+
+_BOOKS = (
+    "Genesis|Exodus|Leviticus|Deuteronomy|Joshua|Judges|Ruth|Samuel|Kings|Job|Psalms?|Proverbs|"
+    "Ecclesiastes|Isaiah|Jeremiah|Ezekiel|Daniel|Hosea|Amos|Jonah|Micah|Matthew|Mark|Luke|John|"
+    "Acts|Romans|Corinthians|Galatians|Ephesians|Philippians|Colossians|Thessalonians|Timothy|"
+    "Hebrews|James|Revelation|Surah|Quran"
+)
+
+
+def _verse(match: re.Match[str]) -> Replacement:
+    """``John 3:16`` -> ``John three sixteen``."""
+    said = f"{cardinal(int(match['chapter']))} {cardinal(int(match['verse']))}"
+    if match["last"]:
+        said += f" to {cardinal(int(match['last']))}"
+    return [(match.start(), match.start("chapter")), (said, match.start("chapter"), match.end())]
+
+
+def _lap(match: re.Match[str]) -> Replacement:
+    """``in 45:30`` is no ratio and no time of day."""
+    minutes, seconds = int(match["minutes"]), int(match["seconds"])
+    if minutes < 25 or seconds > 59:
+        return None
+    return f"{cardinal(minutes)} {pair(seconds) if seconds else 'minutes'}"
+
+
+def _year_of(match: re.Match[str]) -> Replacement:
+    """``FY2023`` -> ``FY twenty twenty three``."""
+    return f" {year(int(match.group()))}"
+
+
+def _scientific(match: re.Match[str]) -> Replacement:
+    """``1.5e-3`` -> ``one point five times ten to the minus three``."""
+    return f"{number(match['number'])} times ten to the {number(match['exponent'])}"
+
+
+def _scientific_sign(match: re.Match[str]) -> Replacement:
+    return " times "
+
+
+def _lines(match: re.Match[str]) -> Replacement:
+    """``1080p`` -> ``ten eighty p``."""
+    return _pairs(match["number"]) + " p"
+
+
+def _pairs(text: str) -> str:
+    """``747`` -> ``seven forty seven``, ``1080`` -> ``ten eighty``."""
+    return f"{cardinal(int(text[:-2]))} {pair(int(text[-2:]))}"
+
+
+def _over(match: re.Match[str]) -> Replacement:
+    """Blood pressure: ``120/80 mmHg`` -> ``one hundred twenty over eighty ...``."""
+    said = f"{cardinal(int(match['high']))} over {cardinal(int(match['low']))}"
+    unit = " millimeters of mercury" if match["unit"] else ""
+    return [
+        (match.start(), match.start("high")),
+        (said + unit, match.start("high"), match.end()),
+    ]
+
+
+def _plan(match: re.Match[str]) -> Replacement:
+    """``401(k)`` -> ``four oh one k``."""
+    return f"four oh {cardinal(int(match['number']))} {match['letter']}"
+
+
+def _code(match: re.Match[str]) -> Replacement:
+    """Digit by digit, the groups apart."""
+    groups = re.findall(r"\d+", match["number"])
+    begin, end = match.span("number")
+    return [(match.start(), begin), (", ".join(map(digits, groups)), begin, end)]
+
+
+def _duration(match: re.Match[str]) -> Replacement:
+    """``2h30m`` -> ``two hours thirty minutes``."""
+    parts = [
+        f"{cardinal(int(match[name]))} {name if int(match[name]) == 1 else plural(name)}"
+        for name in ("hour", "minute", "second")
+        if match[name]
+    ]
+    return " ".join(parts)
+
+
+def _port(match: re.Match[str]) -> Replacement:
+    return f" colon {digits(match['port'])}"
+
+
+def _compass(match: re.Match[str]) -> Replacement:
+    name = {"N": "north", "S": "south", "E": "east", "W": "west"}[match["way"]]
+    return f"{number(match['number'])} degrees {name}"
+
+
+def _factor(match: re.Match[str]) -> Replacement:
+    """``1.5x faster`` -> ``one point five times faster``."""
+    return f"{number(match['number'])} times"
+
+
+def _airliner(match: re.Match[str]) -> Replacement:
+    """``Boeing 747-400`` -> ``Boeing seven forty seven four hundred``."""
+    said = _pairs(match["number"])
+    if match["series"]:
+        said += f" {cardinal(int(match['series']))}"
+    return [(match.start(), match.start("number")), (said, match.start("number"), match.end())]
+
+
+def _folder(match: re.Match[str]) -> Replacement:
+    """An absolute path: its first slash is said like the others."""
+    return [("slash ", match.start(), match.start() + 1), (match.start() + 1, match.end())]
+
+
+RULES = [
+    *numeric(
+        [
+            rule(
+                rf"\b(?:{_BOOKS}) (?P<chapter>\d{{1,3}}):(?P<verse>\d{{1,3}})"
+                r"(?:[-–](?P<last>\d{1,3}))?(?![\d:])",
+                _verse,
+            ),
+            rule(
+                r"(?:(?<=\bin )|(?<=\btime of ))(?P<minutes>\d\d):(?P<seconds>\d\d)(?![\d:])"
+                r"(?! (?:ratio|odds|split|mix))",
+                _lap,
+            ),
+            rule(r"(?<=\bFY)(?:19|20)\d\d\b", _year_of),
+            rule(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?)[eE](?P<exponent>[-+]?\d+)\b", _scientific),
+            rule(r"(?<=\d) ?[x×] ?(?=10\^)", _scientific_sign),
+            rule(r"\b(?P<number>240|360|480|720|1080|1440|2160)p\b", _lines),
+            rule(
+                r"(?:(?<![\w/.])|\b(?:BP|blood pressure)(?: of| is| was)? )"
+                r"(?P<high>\d{2,3})/(?P<low>\d{2,3}) ?(?P<unit>mm ?Hg)\b",
+                _over,
+            ),
+            rule(
+                r"\b(?:BP|[Bb]lood pressure)(?: of| is| was| at)? "
+                r"(?P<high>\d{2,3})/(?P<low>\d{2,3})(?P<unit>(?!))?\b",
+                _over,
+            ),
+            rule(r"\b40(?P<number>[1-9])\((?P<letter>[a-z])\)", _plan),
+            rule(
+                r"\b(?:PIN|pin|[Zz]ip(?: code)?|ZIP(?: code)?|[Pp]asscode|[Cc]ode|ISBN)"
+                r"(?: is| number)?:? (?P<number>\d+(?:-\d+)*)\b(?![.,]\d|%|-?[^\W\d])",
+                _code,
+            ),
+            rule(
+                r"(?<![\w.])(?P<hour>\d{1,2})h ?(?P<minute>\d{1,2})(?:m|min)(?:in)?"
+                r"(?: ?(?P<second>\d{1,2})s)?\b",
+                _duration,
+            ),
+            rule(r"(?<=\d\.\d|\.\d\d|\d\d\d):(?P<port>\d{3,5})\b(?<!:\d\d)", _port),
+            rule(r"(?P<number>\d+(?:\.\d+)?) ?° ?(?P<way>[NSEW])\b", _compass),
+            rule(
+                r"(?<![\w.])(?P<number>\d+(?:\.\d+)?)[x×](?= (?:fast|slow|more|less|as |larg|bigg|"
+                r"small|high|low|bett|cheap|long|short|the ))",
+                _factor,
+            ),
+            rule(r"\bBoeing (?P<number>7\d7)(?:-(?P<series>\d{1,4}))?\b(?!-)", _airliner),
+        ]
+    ),
+    rule(r"(?<![\w/.:<])/(?:[\w.-]+/)+[\w.-]*\w", _folder),
+]
