@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from talk_doubles import CHAR_S, recording
 
-from voiceagent.audio.sound_card import SoundCardError, load_sounddevice
+from voiceagent.audio.card import SoundCardError, load_sounddevice
 from voiceagent.latency.rig import RATE_HZ, Rig, RigError
 from voiceagent.sound.files import write_wav
 from voiceagent.sound.onset import speech_stretches

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from voiceagent.audio import sound_card
-from voiceagent.audio.sound_card import Speaker
+from voiceagent.audio import card as card_module
+from voiceagent.audio.card import Speaker
 
 VOICE_HZ, CARD_HZ = 22_050, 48_000
 BLOCK = CARD_HZ // 100
@@ -45,7 +45,7 @@ def card() -> Card:
 def speaker(card: Card, monkeypatch: pytest.MonkeyPatch) -> Speaker:
     """A speaker whose clock is always past the latest block."""
     ticks = iter(range(10**9))
-    monkeypatch.setattr(sound_card.time, "monotonic", lambda: float(next(ticks)))
+    monkeypatch.setattr(card_module.time, "monotonic", lambda: float(next(ticks)))
     return Speaker(card, device=None, rate_hz=VOICE_HZ)
 
 

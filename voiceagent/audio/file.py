@@ -15,6 +15,7 @@ from pipecat.transports.base_input import BaseInputTransport
 from pipecat.transports.base_output import BaseOutputTransport
 from pipecat.transports.base_transport import BaseTransport, TransportParams
 
+from voiceagent.audio.room import Room
 from voiceagent.session.conversation import Conversation
 from voiceagent.session.pacing import Pacing
 from voiceagent.session.playout import CHUNK_MS
@@ -42,10 +43,17 @@ class FileMouth(BaseInputTransport):
         pacing: how quickly the sound comes in.
         waits: whether the recording stands still while the agent has the floor, so that every
             reply is heard to its end; otherwise it runs on and may interrupt.
+        room: in which the agent's own sound reaches the microphone; None for headphones.
     """
 
     def __init__(
-        self, sound: Sound, *, conversation: Conversation, pacing: Pacing, waits: bool
+        self,
+        sound: Sound,
+        *,
+        conversation: Conversation,
+        pacing: Pacing,
+        waits: bool,
+        room: Room | None = None,
     ) -> None:
         super().__init__(
             TransportParams(audio_in_enabled=True, audio_in_sample_rate=RATE_HZ),
@@ -58,6 +66,7 @@ class FileMouth(BaseInputTransport):
         self._conversation = conversation
         self._pacing = pacing
         self._waits = waits
+        self._room = room
         self._at = 0
         self._samples = 0
         self._fed: list[Int16] = []
@@ -105,7 +114,8 @@ class FileMouth(BaseInputTransport):
             await self._pacing.before(until_s=(self._samples + len(chunk)) / RATE_HZ)
             self._samples += len(chunk)
             self._fed.append(chunk)
-            await self.push_audio_frame(InputAudioRawFrame(chunk.tobytes(), RATE_HZ, 1))
+            heard = chunk if self._room is None else self._room.hear(chunk)
+            await self.push_audio_frame(InputAudioRawFrame(heard.tobytes(), RATE_HZ, 1))
             await self._pacing.after(samples=self._samples)
         self.ended.set()
 
@@ -195,9 +205,12 @@ class FileTransport(BaseTransport):
         pacing: Pacing,
         timeline: EarTimeline,
         waits: bool = True,
+        room: Room | None = None,
     ) -> None:
         super().__init__()
-        self.mouth = FileMouth(sound, conversation=conversation, pacing=pacing, waits=waits)
+        self.mouth = FileMouth(
+            sound, conversation=conversation, pacing=pacing, waits=waits, room=room
+        )
         self._ear = TimelineEar(timeline, conversation)
 
     def input(self) -> FileMouth:

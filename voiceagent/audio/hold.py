@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
 from voiceagent.audio.file import FileTransport
+from voiceagent.audio.room import Room
 from voiceagent.config import Config
 from voiceagent.session.assembly import converse_over, make_conversation
 from voiceagent.session.clock import VirtualClock, WallClock
@@ -17,11 +19,19 @@ from voiceagent.session.models import Models
 from voiceagent.session.pacing import AsFastAsPossible, RealTime
 from voiceagent.session.patience import Patience
 from voiceagent.session.timeline import EarTimeline
+from voiceagent.sound.echo import EchoCanceller, EchoGuard, HalfDuplex
 from voiceagent.sound.files import Sound
 from voiceagent.sound.onset import response_gaps
 from voiceagent.sound.pcm import Int16, to_float32, to_int16
 from voiceagent.sound.resample import resample
 from voiceagent.speech.turns import RATE_HZ
+
+GuardName = Literal["cancel", "half-duplex", "off"]
+_GUARDS: dict[GuardName, Callable[[], EchoGuard | None]] = {
+    "cancel": EchoCanceller,
+    "half-duplex": HalfDuplex,
+    "off": lambda: None,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +43,10 @@ class Manner:
     waits: bool = True
     """Whether the recording stands still while the agent has the floor."""
     greets: bool = True
+    echo_db: float | None = None
+    """How loud the agent comes back at the microphone of a recording; None for not at all."""
+    guard: GuardName = "cancel"
+    """Between the microphone and the agent, where its own sound may come back."""
     patience: Patience = field(default_factory=Patience)
 
 
@@ -90,6 +104,7 @@ async def hold(
         ),
         timeline=timeline,
         waits=manner.waits,
+        room=_room(manner, timeline),
     )
     stopped = stopped or asyncio.Event()
     minutes = await converse_over(
@@ -122,12 +137,17 @@ async def hold_live(
         SoundCardError: there is no usable card, or it went away.
         VoiceAgentError: the pipeline could not run, or nothing moved any more.
     """
-    from voiceagent.audio.sound_card import SoundCardError, SoundCardTransport
+    from voiceagent.audio.card import SoundCardError
+    from voiceagent.audio.sound_card import SoundCardTransport
 
     conversation = make_conversation(config, models, clock=WallClock())
     timeline = _timeline(conversation)
     transport = SoundCardTransport(
-        conversation, timeline=timeline, devices=devices, on_ready=on_ready
+        conversation,
+        timeline=timeline,
+        devices=devices,
+        guard=_GUARDS[manner.guard](),
+        on_ready=on_ready,
     )
     try:
         minutes = await converse_over(
@@ -146,6 +166,12 @@ async def hold_live(
     if transport.mouth.lost.is_set():
         raise SoundCardError("the sound card went away; voiceagent doctor lists what is there")
     return _held(conversation, minutes, transport.mouth.pcm(), timeline, stopped=stopped)
+
+
+def _room(manner: Manner, timeline: EarTimeline) -> Room | None:
+    if manner.echo_db is None:
+        return None
+    return Room(timeline, echo_db=manner.echo_db, guard=_GUARDS[manner.guard]())
 
 
 def _timeline(conversation: Conversation) -> EarTimeline:

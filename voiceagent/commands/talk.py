@@ -62,6 +62,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     manner.add_argument("--no-greeting", action="store_true", help="let the user speak first")
     manner.add_argument("--input-device", metavar="NAME", help="microphone, by part of its name")
     manner.add_argument("--output-device", metavar="NAME", help="speaker, by part of its name")
+    manner.add_argument(
+        "--echo-guard",
+        choices=("cancel", "half-duplex", "off"),
+        default="cancel",
+        help="against the agent's own sound in the microphone (cancel)",
+    )
+    manner.add_argument(
+        "--echo", type=float, metavar="DB", help="let it come back in a recording, so loud (-20)"
+    )
     _add_settings(parser)
     parser.add_argument("--json", action="store_true", help="end with one line that is JSON")
 
@@ -178,7 +187,11 @@ async def _hold(
     loop = asyncio.get_running_loop()
     stopping.on_stop = partial(loop.call_soon_threadsafe, stopped.set)
     manner = Manner(
-        fast=arguments.fast, waits=not arguments.no_wait, greets=not arguments.no_greeting
+        fast=arguments.fast,
+        waits=not arguments.no_wait,
+        greets=not arguments.no_greeting,
+        echo_db=arguments.echo,
+        guard=arguments.echo_guard,
     )
     with open_terminal() as terminal:
         screen = output.Screen(terminal)

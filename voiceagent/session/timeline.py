@@ -85,6 +85,17 @@ class EarTimeline:
         self._end = min(self._end, now)
         return taken[::-1]
 
+    def between(self, begin: int, end: int) -> Int16:
+        """What sounded from one sample of the timeline to another (end - begin,)."""
+        heard = np.zeros(end - begin, dtype=np.int16)
+        for at, pcm in reversed(self._pieces):
+            if at + len(pcm) <= begin:
+                break
+            first, last = max(at, begin), min(at + len(pcm), end)
+            if first < last:
+                heard[first - begin : last - begin] = pcm[first - at : last - at]
+        return heard
+
     def pcm(self) -> Int16:
         """The whole timeline (samples,), from the conversation's beginning."""
         timeline = np.zeros(self._end, dtype=np.int16)
