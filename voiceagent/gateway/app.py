@@ -1,5 +1,6 @@
 """The aiohttp application: routes behind the door, and how it stops."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -101,7 +102,7 @@ async def _ready(request: web.Request) -> web.Response:
 
 
 async def _metrics(request: web.Request) -> web.Response:
-    body = request.app[REPLIES].metrics.exposition()
+    body = await asyncio.to_thread(request.app[REPLIES].metrics.exposition)
     return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE})
 
 

@@ -3,7 +3,7 @@
 import json
 import time
 import uuid
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -15,7 +15,7 @@ from voiceagent.gateway.errors import error_body
 from voiceagent.gateway.http_replies import REPLIES, idempotency_key, json_body
 from voiceagent.gateway.live import LiveReply
 from voiceagent.gateway.requests import ReplyRequest
-from voiceagent.gateway.sse import EventStream, SlowReader
+from voiceagent.gateway.sse import EventStream, SlowReader, event
 from voiceagent.session.tools import CALL_BEGIN, CALL_END
 
 _UNFINISHED = "the engine could not finish this reply"
@@ -33,20 +33,20 @@ async def post_completion(request: web.Request) -> web.StreamResponse:
     )
     headers = wanted.view.as_headers() | replies.announcement(wanted)
     with replies.reading(live, wanted.view) as watch:
-        async with aclosing(live.read(wanted.view.protocol)) as frames:
+        async with aclosing(live.read(wanted.view.protocol)) as lists:
             if not wanted.stream:
-                return web.json_response(await completion.whole(frames), headers=headers)
+                frames = [frame async for each in lists for frame in each]
+                watch.show(frames)
+                return web.json_response(completion.whole(frames), headers=headers)
             events = await EventStream.open(
                 request, headers=headers, patience_s=gateway.limits.write_s
             )
             try:
-                async for frame in frames:
-                    watch.show(frame)
-                    for chunk in completion.chunks(frame):
-                        await events.send(json.dumps(chunk, ensure_ascii=False))
-                for chunk in completion.last_chunks():
-                    await events.send(json.dumps(chunk, ensure_ascii=False))
-                await events.send("[DONE]")
+                async for frames in lists:
+                    watch.show(frames)
+                    chunks = [chunk for frame in frames for chunk in completion.chunks(frame)]
+                    await events.send(*map(_event, chunks))
+                await events.send(*map(_event, completion.last_chunks()), event("[DONE]"))
             except SlowReader:
                 replies.metrics.rejected.labels("slow_reader").inc()
     return await events.close()
@@ -148,10 +148,10 @@ class Completion:
 
     # Whole ----------------------------------------------------------------------------------
 
-    async def whole(self, frames: AsyncGenerator[Frame, None]) -> dict[str, Any]:
+    def whole(self, frames: Sequence[Frame]) -> dict[str, Any]:
         """All frames as one answer."""
         calls: list[dict[str, Any]] = []
-        async for frame in frames:
+        for frame in frames:
             match frame:
                 case AppendFrame():
                     self._seen += frame.text
@@ -195,6 +195,10 @@ class Completion:
         rounds = self._live.rounds[self._rounds_told :]
         self._rounds_told += len(rounds)
         return {"content": _logprobs(rounds, self._text_of), "refusal": None}
+
+
+def _event(chunk: dict[str, Any]) -> str:
+    return event(json.dumps(chunk, ensure_ascii=False))
 
 
 def _words(text: str, *, is_whole: bool = False) -> str:

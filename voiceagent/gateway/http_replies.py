@@ -15,7 +15,7 @@ from voiceagent.gateway.live import LiveReply
 from voiceagent.gateway.metrics import Watch
 from voiceagent.gateway.requests import View, parse_view
 from voiceagent.gateway.service import Replies
-from voiceagent.gateway.sse import EventStream, SlowReader
+from voiceagent.gateway.sse import EventStream, SlowReader, event
 
 REPLIES = web.AppKey("replies", Replies)
 MAX_KEY_CHARS = 256
@@ -116,14 +116,14 @@ async def _stream(
     replies = request.app[REPLIES]
     patience_s = replies.gateway.limits.write_s
     with replies.reading(live, view) as watch:
-        async with aclosing(live.read(view.protocol, after=after)) as frames:
+        async with aclosing(live.read(view.protocol, after=after)) as lists:
             events = await EventStream.open(
                 request, headers={**_headers(live, view), **(told or {})}, patience_s=patience_s
             )
             try:
-                async for frame in frames:
-                    watch.show(frame)
-                    await events.send(event_json(frame, view), identity=f"{live.name}:{frame.seq}")
+                async for frames in lists:
+                    watch.show(frames)
+                    await events.send(*(_event(live, view, frame) for frame in frames))
             except SlowReader:
                 replies.metrics.rejected.labels("slow_reader").inc()
     return await events.close()
@@ -132,17 +132,17 @@ async def _stream(
 async def _whole(live: LiveReply, view: View, watch: Watch) -> dict[str, Any]:
     """Everything at once, for a client that does not stream."""
     text, calls, end = "", [], None
-    async with aclosing(live.read(view.protocol)) as frames:
-        async for frame in frames:
-            watch.show(frame)
-            match frame:
-                case AppendFrame():
-                    text += frame.text
-                case ToolFrame():
-                    calls.append({"call_id": frame.call_id, "name": frame.name})
-                    calls[-1]["arguments"] = dict(frame.arguments)  # type: ignore[assignment]
-                case EndFrame():
-                    end = frame
+    async with aclosing(live.read(view.protocol)) as lists:
+        frames = [frame async for each in lists for frame in each]
+    watch.show(frames)
+    for frame in frames:
+        match frame:
+            case AppendFrame():
+                text += frame.text
+            case ToolFrame():
+                calls.append(_call(frame))
+            case EndFrame():
+                end = frame
     return {
         "reply": live.name,
         "stream_protocol": view.protocol.value,
@@ -153,6 +153,15 @@ async def _whole(live: LiveReply, view: View, watch: Watch) -> dict[str, Any]:
         "usage": dict(end.usage) if end else {},
         "statistics": dict(end.statistics) if end else {},
     }
+
+
+def _event(live: LiveReply, view: View, frame: Frame) -> str:
+    return event(event_json(frame, view), identity=f"{live.name}:{frame.seq}")
+
+
+def _call(frame: ToolFrame) -> dict[str, Any]:
+    arguments = dict(frame.arguments)
+    return {"call_id": frame.call_id, "name": frame.name, "arguments": arguments}
 
 
 def _headers(live: LiveReply, view: View) -> dict[str, str]:

@@ -53,6 +53,9 @@ class Failed:
     at_s: float
 
 
+AT_ONCE = 64
+"""Facts that become one list of frames: a late reader takes a long reply in pieces."""
+
 Entry: TypeAlias = LedgerEvent | UsageKnown | ToolPassed | Failed
 
 
@@ -119,16 +122,20 @@ class LiveReply:
 
     async def read(
         self, protocol: StreamProtocol, *, after: int = -1
-    ) -> AsyncGenerator[Frame, None]:
-        """Every frame of one stream behind ``after`` (a ``seq``), as they come, to the end."""
+    ) -> AsyncGenerator[list[Frame], None]:
+        """Every frame of one stream behind ``after`` (a ``seq``), to the end.
+
+        They come in lists: what is there at once can be sent at once.
+        """
         stream, told = Stream(protocol), 0
         while True:
-            while told < len(self._log):
-                tell(self._log[told], stream)
+            for entry in self._log[told : told + AT_ONCE]:
+                tell(entry, stream)
                 told += 1
-                for frame in stream.frames():
-                    if frame.seq > after:
-                        yield frame
+            if frames := [frame for frame in stream.frames() if frame.seq > after]:
+                yield frames
+            if told < len(self._log):
+                continue  # there is more, or it came meanwhile
             if self.over:
                 return
             await self._grew.wait()

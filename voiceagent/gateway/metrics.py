@@ -5,12 +5,14 @@ protocol, or a position in a block; never anything that a client writes.
 """
 
 import time
+from collections import deque
+from collections.abc import Iterable
 from typing import Any, Self
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from voiceagent.core.churn import ChurnMeter
+from voiceagent.core.churn import ChurnMeter, Retraction
 from voiceagent.core.client import Client, IllegalStream
 from voiceagent.core.frames import (
     AppendFrame,
@@ -31,6 +33,8 @@ _STREAM = ("surface", "protocol")
 _RATIOS = (1.0, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 _SHARES = (0.0, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+MAX_UNJUDGED = 128
+"""Retractions whose severity waits for the next scrape: half a second of work."""
 _RICH = (Kind.BLOCK, Kind.VALUE, Kind.STATEMENT)
 
 
@@ -63,6 +67,10 @@ class Metrics:
         self.retractions = counter(
             "voiceagent_retractions", "Retractions by severity.", (*_STREAM, "severity")
         )
+        self.unjudged = counter(
+            "voiceagent_retractions_unjudged", "Too many between two scrapes.", _STREAM
+        )
+        self._unjudged: deque[tuple[tuple[str, str], Retraction, str]] = deque()
         self.ends = counter("voiceagent_replies_ended", "Replies by reason.", (*_STREAM, "reason"))
         self.rejected = counter("voiceagent_requests_rejected", "Refusals.", ("reason",))
         self.drafted = counter("voiceagent_draft_tokens", "Drafted tokens.", ("position",))
@@ -81,8 +89,18 @@ class Metrics:
         self.replies = Gauge("voiceagent_replies_running", "Being written.", registry=registry)
         self.waiting = Gauge("voiceagent_queue_depth", "Not yet begun.", registry=registry)
 
+    def judge_later(self, labels: tuple[str, str], retraction: Retraction, final: str) -> None:
+        """Judging takes milliseconds, which no stream should wait for: it is done when asked."""
+        if len(self._unjudged) == MAX_UNJUDGED:
+            self.unjudged.labels(*self._unjudged.popleft()[0]).inc()
+        self._unjudged.append((labels, retraction, final))
+
     def exposition(self) -> bytes:
-        """What ``/metrics`` answers."""
+        """What ``/metrics`` answers; takes a while, and may run beside the event loop."""
+        while self._unjudged:
+            labels, retraction, final = self._unjudged.popleft()
+            (judged,) = assess([retraction], final={retraction.reply: final})
+            self.retractions.labels(*labels, judged.judgement.severity.value).inc()
         text: bytes = generate_latest(self.registry)
         return text
 
@@ -116,8 +134,12 @@ class Watch:
     def __exit__(self, *exception: object) -> None:
         self._metrics.streams.dec()
 
-    def show(self, frame: Frame) -> None:
-        """A frame is on its way to the reader. A stream read on from the middle is not measured."""
+    def show(self, frames: Iterable[Frame]) -> None:
+        """Frames are on their way to the reader; one read on from the middle is not measured."""
+        for frame in frames:
+            self._show(frame)
+
+    def _show(self, frame: Frame) -> None:
         try:
             self._client.apply(frame)
         except IllegalStream:
@@ -157,9 +179,8 @@ class Watch:
         if figures.get("churn") is not None:
             metrics.churn.labels(*labels).observe(figures["churn"])
             metrics.erasure.labels(*labels).observe(figures["erasure"])
-        retractions = [each for each in self._meter.retractions() if each.reply == frame.reply]
-        for retraction in retractions:
-            metrics.wrong.labels(*labels).observe(retraction.visible_s)
-        texts = {name: view.text for name, view in self._client.views.items()}
-        for each in assess(retractions, final=texts):
-            metrics.retractions.labels(*labels, each.judgement.severity.value).inc()
+        final = self._client.views[frame.reply].text
+        for retraction in self._meter.retractions():
+            if retraction.reply == frame.reply:
+                metrics.wrong.labels(*labels).observe(retraction.visible_s)
+                metrics.judge_later(labels, retraction, final)

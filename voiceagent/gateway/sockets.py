@@ -16,7 +16,6 @@ from aiohttp import WSCloseCode, WSMsgType, web
 
 from voiceagent.core.codec import CodecError, parse_object
 from voiceagent.core.errors import VoiceAgentError
-from voiceagent.core.frames import StartFrame
 from voiceagent.gateway.errors import describe
 from voiceagent.gateway.fields import BadRequest, integer, text
 from voiceagent.gateway.http_replies import REPLIES, event_json
@@ -155,13 +154,12 @@ class _Conversation:
     async def _send_all(self, live: LiveReply, view: View, *, after: int, request: object) -> None:
         extra = f',"request":{json.dumps(request)}}}' if isinstance(request, str) else "}"
         with suppress(ConnectionError), self._replies.reading(live, view) as watch:
-            async with aclosing(live.read(view.protocol, after=after)) as frames:
-                async for frame in frames:
-                    watch.show(frame)
-                    line = event_json(frame, view)
-                    if isinstance(frame, StartFrame):
-                        line = line[:-1] + extra
-                    await self._send(line)
+            async with aclosing(live.read(view.protocol, after=after)) as lists:
+                async for frames in lists:
+                    watch.show(frames)
+                    for frame in frames:
+                        line = event_json(frame, view)
+                        await self._send(line[:-1] + extra if frame.type == "start" else line)
 
     async def _send(self, line: str) -> None:
         """One message, to a client that has to keep reading."""

@@ -17,6 +17,12 @@ class SlowReader(VoiceAgentError):
     """The client does not take what it asked for."""
 
 
+def event(data: str, *, identity: str | None = None) -> str:
+    """One event."""
+    head = "" if identity is None else f"id: {identity}\n"
+    return f"{head}data: {data}\n\n"
+
+
 class EventStream:
     """One answer of server-sent events.
 
@@ -43,17 +49,15 @@ class EventStream:
         await response.prepare(request)
         return cls(response, request, patience_s)
 
-    async def send(self, data: str, *, identity: str | None = None) -> None:
-        """One event.
+    async def send(self, *events: str) -> None:
+        """Some events (see :func:`event`), in one write.
 
         Raises:
             SlowReader: the reader takes nothing; the connection is closed with a reason.
         """
-        head = "" if identity is None else f"id: {identity}\n"
-        event = f"{head}data: {data}\n\n".encode()
         try:
             async with asyncio.timeout(self._patience_s):
-                await self._response.write(event)
+                await self._response.write("".join(events).encode())
         except TimeoutError:
             self._give_up()
             raise SlowReader(f"nothing was taken for {self._patience_s:g} s") from None
