@@ -9,13 +9,18 @@ from voiceagent.audio.hold import Held, Manner, hold
 from voiceagent.config import Config, Persona, Tool
 from voiceagent.core.audit import audit
 from voiceagent.core.trace import Header
+from voiceagent.session.llm import BRIDGE
+from voiceagent.session.patience import Patience
 from voiceagent.session.trace_file import TraceFile
 
 COUNT = "import sys, pathlib; pathlib.Path(sys.argv[1]).open('a').write(sys.stdin.read() + chr(10))"
 CALL = '<tool_call>\n{"name": "note", "arguments": {"text": "milk"}}\n</tool_call>'
 
 
-async def talk(folder: Path, source: ScriptedSource) -> Held:
+NEVER_BRIDGED = Patience(tool_s=60.0)
+
+
+async def talk(folder: Path, source: ScriptedSource, *, patience: Patience = NEVER_BRIDGED) -> Held:
     """One question to an agent that can take notes."""
     note = Tool(
         name="note",
@@ -27,7 +32,7 @@ async def talk(folder: Path, source: ScriptedSource) -> Held:
         recording(("voice", 1.0), ("pause", 0.3)),
         models(hears=["Note milk."], source=source),
         Config(persona=Persona(greeting=""), tools=(note,)),
-        manner=Manner(fast=True),
+        manner=Manner(fast=True, patience=patience),
         listeners=[trace],
     )
     trace.close()
@@ -51,6 +56,15 @@ async def test_a_call_runs_once_and_is_answered(tmp_path: Path) -> None:
     assert held.minutes.summary()["reply_text"] == "I have noted milk."
     assert source.prompts[1][-1].content == "<tool_response>\nnoted\n</tool_response>"
     assert held.minutes.replies[0].heard_text == ""
+
+
+async def test_a_slow_tool_is_bridged_by_a_short_phrase(tmp_path: Path) -> None:
+    """Whoever waits is told; the answer follows."""
+    source = ScriptedSource([CALL, "I have noted milk."])
+    held = await talk(tmp_path, source, patience=Patience(tool_s=0.0))
+    said = [reply.text.strip() for reply in held.minutes.replies]
+    assert said[1:] == [BRIDGE, "I have noted milk."]
+    assert notes(tmp_path) == ['{"text": "milk"}']
 
 
 async def test_a_wrong_call_does_not_run(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ from voiceagent.session.happenings import (
 )
 from voiceagent.session.open_reply import OpenReply
 from voiceagent.session.patience import Patience
-from voiceagent.session.tools import ToolFailed, ToolGate, ToolRefused
+from voiceagent.session.tools import Call, ToolFailed, ToolGate, ToolRefused
 from voiceagent.session.tools import run as run_tool
 from voiceagent.speech.frames import CommitFrame
 
@@ -44,6 +44,8 @@ it takes, and no more, because the engine's thread serves everyone."""
 MAX_CALLS = 3
 """Replies that are tool calls, one behind the other, before the user gets an answer of any kind."""
 APOLOGY = "Sorry, something went wrong on my side. Could you say that again?"
+BRIDGE = "One moment, please."
+"""Said while a tool takes its time: nobody should wonder whether the line is dead."""
 DEFAULT_PATIENCE = Patience()
 _SOURCE_EVENTS = (Draft, Verify, Rollback, Finish)
 
@@ -145,7 +147,7 @@ class ReplyService(LLMService[Any]):
         try:
             call = self._tools.admit(body)
             name, outcome = call.tool.name, "failed"
-            result = await run_tool(call)
+            result = await self._run(call)
             outcome = "ran"
         except (ToolRefused, ToolFailed) as error:
             result = f"error: {error}"
@@ -155,6 +157,18 @@ class ReplyService(LLMService[Any]):
             ToolHappened(at_s=now_s, reply=reply.name, name=name, outcome=outcome)
         )
         return result
+
+    async def _run(self, call: Call) -> str:
+        """Runs an admitted call; a slow one is bridged by a short phrase."""
+        running = asyncio.create_task(run_tool(call))
+        try:
+            await asyncio.wait([running], timeout=self._patience.tool_s)
+            if not running.done():
+                self._conversation.owe()
+                await self._say(BRIDGE)
+            return await running
+        finally:
+            running.cancel()
 
     async def _write(self, reply: OpenReply, messages: tuple[Message, ...]) -> str:
         """Writes the reply; returns its silent text, in which a tool call may stand."""

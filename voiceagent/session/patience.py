@@ -15,6 +15,8 @@ class Patience:
     """For the first word of the engine: it may have to read a long prompt. Then: an apology."""
     next_event_s: float = 20.0
     """For any later word (a round takes 0.05 s). Then: an apology behind what was committed."""
+    tool_s: float = 1.5
+    """For a tool, in silence. Then: a short phrase says that it takes a moment."""
     stalled_s: float = 150.0
     """For anything at all, longer than all of the above: what is still waited for then never
     comes. Then: the conversation ends with an error."""
