@@ -209,6 +209,14 @@ def test_a_retraction_is_judged_by_the_words_that_replaced_it() -> None:
     assert assessment.score == len("cannot walk") * 500 * 10.0
 
 
+def test_a_negator_takes_no_word_from_what_it_negates() -> None:
+    """Else a "not" would push out the very word that shows what was turned around."""
+    meter = shown("It is far", 6, "not far. Two miles.")
+    (assessment,) = assess(meter.retractions(), final={"r": "It is not far. Two miles."})
+    assert assessment.replacement == "not far. "
+    assert assessment.judgement.rule == "negation"
+
+
 def test_a_word_cut_in_two_is_judged_whole() -> None:
     """A rollback into the middle of a word changes the word."""
     meter = shown("Turn left", 5, "right.")

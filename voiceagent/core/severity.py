@@ -363,8 +363,8 @@ def _assess(retraction: Retraction, final: str, meaning: Meaning | None) -> Asse
     at = min(retraction.at, len(final))
     sentence = max(final.rfind(mark, 0, at) + 1 for mark in ".!?\n。！？")
     word = max(sentence, final.rfind(" ", 0, at) + 1)
-    count = len((final[word:at] + retraction.text).split())
-    words = re.findall(r"\S+\s*", final[word:])[:count]
+    gone = (final[word:at] + retraction.text).split()
+    words = _in_place_of(gone, re.findall(r"\S+\s*", final[word:]))
     before = final[sentence:at] + retraction.text
     after = final[sentence:word] + "".join(words)
     return Assessment(
@@ -372,3 +372,13 @@ def _assess(retraction: Retraction, final: str, meaning: Meaning | None) -> Asse
         replacement="".join(words)[at - word :],
         judgement=judge(before, after, meaning=meaning),
     )
+
+
+def _in_place_of(gone: Sequence[str], come: Sequence[str]) -> Sequence[str]:
+    """As many words, and one more for each that only negates: "is far" became "is not far"."""
+    extra = sum(map(_negates, come[: len(gone)])) - sum(map(_negates, gone))
+    return come[: len(gone) + max(0, extra)]
+
+
+def _negates(word: str) -> bool:
+    return word.strip().lower().strip(".,;:!?") in lexicon.NEGATORS
