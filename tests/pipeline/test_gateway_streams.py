@@ -5,6 +5,7 @@ import json
 import socket as sockets
 
 import pytest
+from aiohttp import WSServerHandshakeError
 from gateway_doubles import (
     ASK,
     ScriptedSource,
@@ -295,6 +296,28 @@ async def test_a_source_that_breaks_its_contract_costs_its_reply_alone():
     async with serving(source) as client:
         assert (await frames(client))[-1].reason is EndReason.ERROR
         assert final_text(await frames(client)) == "Fine."
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for():
+    """A client that sends half a body and no more is told so."""
+    async with serving(playing(*said("Hi.")), limits=Limits(body_s=0.1)) as client:
+        reader, writer = await asyncio.open_connection(client.host, client.port)
+        head = f"POST /v1/replies HTTP/1.1\r\nHost: {client.host}\r\nContent-Length: 99\r\n\r\n{{"
+        writer.write(head.encode())
+        assert b"408" in await reader.readline()
+        writer.close()
+
+
+async def test_so_many_sockets_and_no_more():
+    """One more is told to come back."""
+    limits = Limits(connections=1)
+    async with (
+        serving(playing(*said("Hi.")), limits=limits) as client,
+        client.ws_connect("/v1/replies"),
+    ):
+        with pytest.raises(WSServerHandshakeError) as refusal:
+            await client.ws_connect("/v1/replies")
+        assert refusal.value.status == 503
 
 
 async def test_so_many_streams_and_no_more():

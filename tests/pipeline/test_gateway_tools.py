@@ -8,6 +8,7 @@ import pytest
 from gateway_doubles import (
     ASK,
     ScriptedSource,
+    final_text,
     frames,
     next_message,
     playing,
@@ -141,6 +142,18 @@ async def test_a_declared_tool_is_the_clients_to_run(launches: Launches) -> None
     assert [frame.name for frame in stream if frame.type == "tool"] == ["open_door"]
     assert [frame.type for frame in stream].count("end") == 1
     assert launches.done == []
+
+
+@pytest.mark.parametrize(("text", "calls"), [(call(), 1), (call(target=7), 0), ("Just words.", 0)])
+async def test_the_tool_surface_shows_calls_that_passed_and_nothing_else(
+    launches: Launches, text: str, calls: int
+) -> None:
+    """No text, no call that does not fit; the stream is legal all the same."""
+    fields = {"surface": "tool", "stream_protocol": None, "retraction": None}
+    stream = await ask(answering(f"Let me see. {text}"), launches, **fields)
+    assert {frame.type for frame in stream} <= {"start", "tool", "end"}
+    assert [frame.type for frame in stream].count("tool") == calls
+    assert final_text(stream) == ""
 
 
 @pytest.mark.parametrize("word", ["confirm", "void"])

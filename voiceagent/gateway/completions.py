@@ -33,7 +33,7 @@ async def post_completion(request: web.Request) -> web.StreamResponse:
     )
     headers = wanted.view.as_headers() | replies.announcement(wanted)
     with replies.reading(live, wanted.view) as watch:
-        async with aclosing(live.read(wanted.view.protocol)) as lists:
+        async with aclosing(live.read(wanted.view)) as lists:
             if not wanted.stream:
                 frames = [frame async for each in lists for frame in each]
                 watch.show(frames)

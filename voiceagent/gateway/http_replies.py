@@ -1,5 +1,6 @@
 """``/v1/replies`` over HTTP: frames as server-sent events, and replies read again."""
 
+import asyncio
 import json
 import re
 from collections.abc import Mapping
@@ -82,9 +83,14 @@ async def json_body(request: web.Request) -> object:
     Raises:
         BadRequest: it is no JSON object.
     """
-    raw = await request.read()
+    limits = request.app[REPLIES].gateway.limits
     try:
-        return parse_object(raw, max_bytes=request.app[REPLIES].gateway.limits.body_bytes)
+        async with asyncio.timeout(limits.body_s):
+            raw = await request.read()
+    except TimeoutError:
+        raise web.HTTPRequestTimeout(reason="the body did not come") from None
+    try:
+        return parse_object(raw, max_bytes=limits.body_bytes)
     except CodecError as error:
         raise BadRequest("body", f"the body cannot be used: {error}") from error
 
@@ -116,7 +122,7 @@ async def _stream(
     replies = request.app[REPLIES]
     patience_s = replies.gateway.limits.write_s
     with replies.reading(live, view) as watch:
-        async with aclosing(live.read(view.protocol, after=after)) as lists:
+        async with aclosing(live.read(view, after=after)) as lists:
             events = await EventStream.open(
                 request, headers={**_headers(live, view), **(told or {})}, patience_s=patience_s
             )
@@ -132,7 +138,7 @@ async def _stream(
 async def _whole(live: LiveReply, view: View, watch: Watch) -> dict[str, Any]:
     """Everything at once, for a client that does not stream."""
     text, calls, end = "", [], None
-    async with aclosing(live.read(view.protocol)) as lists:
+    async with aclosing(live.read(view)) as lists:
         frames = [frame async for each in lists for frame in each]
     watch.show(frames)
     for frame in frames:

@@ -9,6 +9,8 @@ class Limits:
 
     body_bytes: int = 1 << 20
     """One request; the default limit of common servers for a message (1 MiB)."""
+    body_s: float = 30.0
+    """For a body to arrive: a slow line takes that long for the most that is taken."""
     prompt_chars: int = 1 << 18
     """Code points of all messages: more than any context here, little enough to tokenize."""
     messages: int = 256
@@ -16,7 +18,7 @@ class Limits:
     tools: int = 32
     """Tools of one request: each is read by the model with every prompt."""
     connections: int = 256
-    """Streams that are open at once; one more is refused with 503."""
+    """Streams that are open at once, and sockets; one more is refused with 503."""
     replies_per_socket: int = 4
     """Replies that one WebSocket may follow at once: as many as the engine has slots by default."""
     kept_replies: int = 256

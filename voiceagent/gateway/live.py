@@ -6,17 +6,18 @@ nothing kept for it: the log is told again, and what the reader has already is l
 """
 
 import asyncio
+import itertools
 import time
 import uuid
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from voiceagent.core.churn import ChurnMeter
 from voiceagent.core.client import Client
 from voiceagent.core.events import LedgerEvent
-from voiceagent.core.frames import Frame
+from voiceagent.core.frames import EndFrame, ErrorFrame, Frame, StartFrame, ToolFrame
 from voiceagent.core.severity import Assessment, assess
 from voiceagent.core.streams import Stream, StreamProtocol
 from voiceagent.decoding.record import Round
@@ -78,6 +79,21 @@ def tell(entry: Entry, stream: Stream) -> None:
             stream.feed(entry)
 
 
+def calls_alone() -> Callable[[Iterable[Frame]], list[Frame]]:
+    """What a tool runner sees of a stream: no text, and calls that have passed the gate."""
+    count = itertools.count()
+
+    def narrow(frames: Iterable[Frame]) -> list[Frame]:
+        seen = (StartFrame, ToolFrame, ErrorFrame, EndFrame)
+        kept = [replace(frame, seq=next(count)) for frame in frames if isinstance(frame, seen)]
+        return [
+            replace(frame, at=0, statistics={}) if isinstance(frame, EndFrame) else frame
+            for frame in kept
+        ]
+
+    return narrow
+
+
 class LiveReply:
     """What was asked for once: a reply, and those that follow from its tool calls.
 
@@ -120,19 +136,18 @@ class LiveReply:
             if not self.readers and not self.over:
                 self.on_deserted()
 
-    async def read(
-        self, protocol: StreamProtocol, *, after: int = -1
-    ) -> AsyncGenerator[list[Frame], None]:
+    async def read(self, view: View, *, after: int = -1) -> AsyncGenerator[list[Frame], None]:
         """Every frame of one stream behind ``after`` (a ``seq``), to the end.
 
         They come in lists: what is there at once can be sent at once.
         """
-        stream, told = Stream(protocol), 0
+        stream, told = Stream(view.protocol), 0
+        narrowed = calls_alone() if view.surface == "tool" else list[Frame]
         while True:
             for entry in self._log[told : told + AT_ONCE]:
                 tell(entry, stream)
                 told += 1
-            if frames := [frame for frame in stream.frames() if frame.seq > after]:
+            if frames := [frame for frame in narrowed(stream.frames()) if frame.seq > after]:
                 yield frames
             if told < len(self._log):
                 continue  # there is more, or it came meanwhile

@@ -21,7 +21,7 @@ from voiceagent.gateway.fields import BadRequest, integer, text
 from voiceagent.gateway.http_replies import REPLIES, event_json
 from voiceagent.gateway.live import LiveReply
 from voiceagent.gateway.requests import View
-from voiceagent.gateway.service import Replies
+from voiceagent.gateway.service import Replies, Unavailable
 
 HEARTBEAT_S = 20.0
 """A peer that answers no ping for so long is gone; nobody else would say so."""
@@ -31,6 +31,8 @@ SOCKETS = web.AppKey("sockets", set[web.WebSocketResponse])
 async def socket_replies(request: web.Request) -> web.StreamResponse:
     """Serves one WebSocket to its end."""
     replies = request.app[REPLIES]
+    if len(request.app[SOCKETS]) >= replies.gateway.limits.connections:
+        raise Unavailable("as many sockets are open as may be: try again in a moment")
     socket = web.WebSocketResponse(
         heartbeat=HEARTBEAT_S, max_msg_size=replies.gateway.limits.body_bytes
     )
@@ -154,7 +156,7 @@ class _Conversation:
     async def _send_all(self, live: LiveReply, view: View, *, after: int, request: object) -> None:
         extra = f',"request":{json.dumps(request)}}}' if isinstance(request, str) else "}"
         with suppress(ConnectionError), self._replies.reading(live, view) as watch:
-            async with aclosing(live.read(view.protocol, after=after)) as lists:
+            async with aclosing(live.read(view, after=after)) as lists:
                 async for frames in lists:
                     watch.show(frames)
                     for frame in frames:
