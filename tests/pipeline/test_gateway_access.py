@@ -203,6 +203,11 @@ async def test_nothing_secret_reaches_the_logs(caplog):
             await got.read()
         async with client.get(f"/v1/models?ticket={ticket}") as response:
             assert response.status == 401
+        reader, writer = await asyncio.open_connection(client.host, client.port)
+        broken = f"GET / HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\0\r\n\r\n"
+        writer.write(broken.encode())
+        assert b"400" in await reader.readline()
+        writer.close()
     assert TOKEN not in caplog.text
     assert ticket not in caplog.text
     assert "4711" not in caplog.text

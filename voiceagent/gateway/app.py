@@ -10,7 +10,12 @@ from voiceagent import __version__
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.gateway.access import ACCESS, TICKETS, Access, Tickets, keep_out, sell_ticket
 from voiceagent.gateway.completions import post_completion
-from voiceagent.gateway.errors import Handler, describe, errors_as_json
+from voiceagent.gateway.errors import (
+    Handler,
+    describe,
+    errors_as_json,
+    keep_requests_out_of_logs,
+)
 from voiceagent.gateway.http_replies import REPLIES, get_reply, get_report, post_reply
 from voiceagent.gateway.metrics import CONTENT_TYPE
 from voiceagent.gateway.openapi import openapi_page
@@ -40,6 +45,7 @@ def make_app(
         access: who may come in; by default everybody on this machine.
         routes: further ones behind the same door (telephony).
     """
+    keep_requests_out_of_logs()
     app = web.Application(
         client_max_size=gateway.limits.body_bytes,
         middlewares=[errors_as_json, _count_refusals, keep_out],

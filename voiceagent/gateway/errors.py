@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.decoding.errors import ContextOverflow, EngineBusy, EngineClosed, EngineError
@@ -18,6 +19,16 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 RETRY_AFTER_S = 1
 
 _log = logging.getLogger(__name__)
+
+
+def keep_requests_out_of_logs() -> None:
+    """aiohttp logs what it cannot parse, and a broken header may hold a token."""
+    logging.getLogger("aiohttp.server").addFilter(_is_about_no_request)
+
+
+def _is_about_no_request(record: logging.LogRecord) -> bool:
+    kind = record.exc_info[0] if record.exc_info else None
+    return kind is None or not issubclass(kind, HttpProcessingError)
 
 
 @web.middleware
