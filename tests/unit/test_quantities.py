@@ -87,6 +87,9 @@ def test_a_quantity_is_the_same_in_words_and_digits(text: str, found: list[str])
         (Quantity("1", "month"), Quantity("30", "day"), False),
         (Quantity("1/2", "kilometer"), Quantity("500", "meter"), True),
         (Quantity("5:40"), Quantity("5:40", "pm"), True),
+        (Quantity("6"), Quantity("6:00"), True),
+        (Quantity("6:00", "pm"), Quantity("6"), True),
+        (Quantity("6", "mile"), Quantity("6:00"), False),
     ],
 )
 def test_units_have_to_agree_where_both_are_known(

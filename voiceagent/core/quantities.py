@@ -22,7 +22,11 @@ class Quantity:
         """Whether both may mean the same: equal, where no unit says otherwise."""
         if self.value == other.value and "" in (self.unit, other.unit):
             return True
-        return self._measure == other._measure
+        return self._measure == other._measure or self._is_hour(other) or other._is_hour(self)
+
+    def _is_hour(self, time: "Quantity") -> bool:
+        """Whether a bare number may mean a time: "at six" is "at six o'clock"."""
+        return not self.unit and time.value == f"{self.value}:00"
 
     @property
     def _measure(self) -> tuple[str, object]:

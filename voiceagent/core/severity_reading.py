@@ -28,6 +28,7 @@ _CONTRACTIONS = (
     (r"\btoo (\w+) (?=to\b|for \w+ to\b)", r"too \1 not "),
     (r"\b(?:an? lot(?: of)?|lots of|a great deal of)(?= |\b)", "much"),
     (r"\bjust about\b", "about"),
+    (r"(?<=\bnot )(?:as|so) (\w+) as\b", r"\1 than"),
     (r"\bno one\b", "nobody"),
 )
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?|[%$€£¥°]")
@@ -52,10 +53,8 @@ _REFUSAL = re.compile(
 
 
 _NO = re.compile(r"^(?:(?:no|nope|nah)\b\s*(?:[,.!—–-]\s*|$)|not (?=th(?:at|is) one|th[eo]se))")
-_FINITE = re.compile(
-    r"(?:is|was|has|will|had|can|\w+ed|(?!this\b|his\b|its\b|as\b)\w{2,}s|"
-    rf"{'|'.join(lexicon.IRREGULAR)})\b"
-)
+_SINGULAR = re.compile(r"(?:is|(?!this\b|his\b|its\b|as\b)\w{2,}s)\b")
+_FINITE = re.compile(rf"{_SINGULAR.pattern}|(?:will|had|can|\w+ed|{'|'.join(lexicon.IRREGULAR)})\b")
 """What may follow a name at the beginning: a verb in the third person, or in the past."""
 
 
@@ -63,7 +62,7 @@ class Reading:
     """One text, as the rules want it."""
 
     def __init__(self, text: str) -> None:
-        self.text = text.strip()
+        self.text = re.sub(r"\bU\.?S\.?(?:A\b\.?)?(?!\w)", "US", text.strip())
         plain = self.text.lower()
         for pattern, expanded in _CONTRACTIONS:
             plain = re.sub(pattern, expanded, plain)
@@ -116,7 +115,11 @@ class Reading:
         """The first word, where it may be a name: "Paris is ..."."""
         first, _, rest = self.text.partition(" ")
         may_be = re.fullmatch(r"[^\W\d_][\w’'-]*(?<!ly)(?<!ing)", first)
-        return first if may_be and _is_name(first) and _FINITE.match(rest) else None
+        if not may_be or not _is_name(first) or first.lower() in lexicon.NOUNS:
+            return None
+        # "Dogs barked" speaks of many, "Paris was" and "James sings" of one.
+        finite = _SINGULAR if first.endswith("s") else _FINITE
+        return first if finite.match(rest) else None
 
     @property
     def initials(self) -> str:

@@ -306,6 +306,18 @@ FUNCTION = STARTERS | _words(
     "still already even any some all both each every much many more most less least us me him them"
 )
 """Words that carry no content of their own."""
+NOUNS = _words(
+    "everyone everybody everything someone somebody something anyone anybody anything nobody "
+    "nothing people others another either neither whoever whatever most many both each several "
+    "some all none few children kids men women police perhaps maybe sometimes usually often today "
+    "tomorrow water milk bread rice sugar salt honey butter meat fish fruit food coffee tea beer "
+    "wine juice oil gold silver iron steel copper wood glass paper plastic money time life love "
+    "music art science history math maths weather rain snow wind ice air light heat sound traffic "
+    "news information advice work homework school college church dinner lunch breakfast supper "
+    "sleep exercise health admission entry delivery shipping payment access lightning thunder "
+    "sunlight rent electricity gas progress research evidence practice patience luck help support"
+)
+"""What may begin a sentence without an article, and is no name."""
 DETERMINERS = _words("the a an his its their my your our")
 PEOPLES = dict(
     pair.split("/")
