@@ -99,6 +99,22 @@ SAID = {
     "8 GB RAM": "acht Gigabyte RAM",
     "Kommst du? 😀 Ja!": "Kommst du? Ja!",
     "1. Mehl sieben": "eins, Mehl sieben.",
+    "2 Euro 50": "zwei Euro fünfzig",
+    "Das kostet 5,- €.": "Das kostet fünf Euro.",
+    "100 €/Monat": "einhundert Euro pro Monat",
+    "Art. 1 Abs. 2 GG": "Artikel eins Absatz zwei GG",
+    "Fr. Müller und Hr. Schmidt": "Frau Müller und Herr Schmidt",
+    "3 % p. a.": "drei Prozent pro Jahr.",
+    "eine Mio. mehr": "eine Million mehr",
+    "24/7 offen": "vierundzwanzig sieben offen",
+    "Mo–Fr 8–18 Uhr": "Montag bis Freitag acht bis achtzehn Uhr",
+    "Sa./So. zu": "Samstag und Sonntag zu",
+    "3 m x 4 m": "drei Meter mal vier Meter",
+    "2024/25": "zweitausendvierundzwanzig fünfundzwanzig",
+    "Kapitel IV": "Kapitel vier",
+    "PLZ 10115": "PLZ eins null eins eins fünf",
+    "IBAN DE89 3704 0044": "IBAN DE acht neun, drei sieben null vier, null null vier vier",
+    "Der 1. FC Köln gewann 3:0.": "Der erste FC Köln gewann drei zu null.",
 }
 
 

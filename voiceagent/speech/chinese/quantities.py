@@ -211,6 +211,17 @@ def _called(match: re.Match[str]) -> Replacement:
     return digits(match["number"], one="幺")
 
 
+def _named(match: re.Match[str]) -> Replacement:
+    """``密码是1234``."""
+    begin, end = match.span("number")
+    return [(match.start(), begin), (digits(match["number"]), begin, end)]
+
+
+def _season(match: re.Match[str]) -> Replacement:
+    """``2024/25赛季`` is no fraction."""
+    return digits(match["first"]) + digits(match["last"])
+
+
 def _version(match: re.Match[str]) -> Replacement:
     return "点".join(cardinal(int(part)) for part in match["numbers"].split("."))
 
@@ -224,6 +235,8 @@ def _number(match: re.Match[str]) -> Replacement:
 
 def _in_a_serial(match: re.Match[str]) -> Replacement:
     text = match.group()
+    if "." in text:
+        return number(text)
     return digits(text) if len(text) > 3 or text[0] == "0" < text[1:] else cardinal(int(text))
 
 
@@ -241,6 +254,10 @@ RULES = [
             ),
             rule(r"(?<=[拨打电话号码])(?P<number>\d{3,6})(?!\d|[.,年月日个元])", _called),
             rule(r"(?P<number>\d{3,4})(?=[室房](?!间))", _called),
+            rule(
+                r"(?<=[码编号])(?P<sep>[是为：:] ?)?(?P<number>\d{3,})(?!\d|[.,年月日个元])", _named
+            ),
+            rule(r"(?<!\d)(?P<first>[12]\d{3})/(?P<last>\d\d)(?=赛季|学年|年度)", _season),
             rule(r"(?<=[vV])(?P<numbers>\d+(?:\.\d+)+)", _version),
             rule(rf"{_BEGIN}(?P<numbers>\d+(?:\.\d+){{2,}})(?![\d])", _version),
             rule(
@@ -301,5 +318,5 @@ RULES = [
     rule(rf"(?P<whole>\d+)?(?P<sign>[{''.join(_VULGAR)}])", _vulgar_fraction),
 ]
 PLAIN_NUMBER_RULES = numeric(
-    [rule(rf"{_BEGIN}{SIGNED}(?![\dA-Za-z]|[.,]\d)", _number), rule(r"\d+", _in_a_serial)]
+    [rule(rf"{_BEGIN}{SIGNED}(?![\dA-Za-z]|[.,]\d)", _number), rule(r"\d+(?:\.\d+)?", _in_a_serial)]
 )

@@ -12,6 +12,7 @@ MONTHS = (
 _SHORT = {f"{name[:3]}.": name for name in MONTHS if len(name) > 3} | {"Sept.": "September"}
 _NAMES = {name: name for name in MONTHS} | _SHORT
 _MONTH = rf"(?P<month>{alternatives(_NAMES)})"
+_SHORT_DAY = "Mo|Di|Mi|Do|Fr|Sa|So"
 _WEEKDAYS = {
     f"{name[:2]}.": name
     for name in "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag".split()
@@ -87,6 +88,12 @@ def _weekday(match: re.Match[str]) -> Replacement:
     return _WEEKDAYS[match.group()]
 
 
+def _weekdays(match: re.Match[str]) -> Replacement:
+    """``Mo–Fr`` -> ``Montag bis Freitag``, ``Sa./So.`` -> ``Samstag und Sonntag``."""
+    word = "und" if match["sign"] in "/+&" else "bis"
+    return f"{_WEEKDAYS[match['first'] + '.']} {word} {_WEEKDAYS[match['last'] + '.']}"
+
+
 def _decade(match: re.Match[str]) -> Replacement:
     """``die 1990er`` -> ``die neunzehnhundertneunziger``."""
     text = match["number"]
@@ -98,7 +105,7 @@ def _years(match: re.Match[str]) -> Replacement:
     if not 1100 <= first <= 2100:
         return None
     said = year(int(last)) if len(last) == 4 else cardinal(int(last))
-    return f"{year(first)} bis {said}"
+    return f"{year(first)} {'bis ' if match['sign'] != '/' else ''}{said}"
 
 
 def _plain_year(match: re.Match[str]) -> Replacement:
@@ -174,7 +181,10 @@ RULES = [
             ),
             rule(r"(?<![\w:.,])(?P<hour>\d{1,2})(?:\.(?P<minute>\d\d))? ?Uhr\b", _time),
             rule(r"\b(?P<number>[12]\d\d0|[1-9]0)er\b", _decade),
-            rule(r"(?<![\w.,])(?P<first>[12]\d{3}) ?[-–/] ?(?P<last>[12]\d{3}|\d\d)(?!\w)", _years),
+            rule(
+                r"(?<![\w.,])(?P<first>[12]\d{3}) ?(?P<sign>[-–/]) ?(?P<last>[12]\d{3}|\d\d)(?!\w)",
+                _years,
+            ),
             rule(
                 r"(?<![\w.,€$])1[1-9]\d\d(?![\w%]|[.,]\d| ?(?:€|%|EUR|Euro|[kcm]?m|k?g|l|Meter)\b)",
                 _plain_year,
@@ -182,5 +192,8 @@ RULES = [
         ]
     ),
     rule(rf"\b(?:{alternatives(_SHORT)})(?= \d|$)", _short_month),
+    rule(
+        rf"\b(?P<first>{_SHORT_DAY})\.? ?(?P<sign>[-–/+&]) ?(?P<last>{_SHORT_DAY})\b\.?", _weekdays
+    ),
     rule(rf"\b(?:{alternatives(_WEEKDAYS)})(?=,? ?(?:den )?\d|, |[-–])", _weekday),
 ]

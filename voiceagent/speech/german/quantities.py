@@ -35,6 +35,28 @@ def _money(match: re.Match[str]) -> Replacement:
     return f"{said} {cardinal(hundredths)}" if hundredths else said
 
 
+def _euros_and_cents(match: re.Match[str]) -> Replacement:
+    """``2 Euro 50`` -> ``zwei Euro fünfzig``, ``5,- €`` -> ``fünf Euro``."""
+    said = f"{number(match['euros'], one='ein')} Euro"
+    return f"{said} {cardinal(int(match['cents']))}" if match["cents"] else said
+
+
+def _by(match: re.Match[str]) -> Replacement:
+    return " mal "
+
+
+def _always(match: re.Match[str]) -> Replacement:
+    """``24/7`` is no fraction."""
+    return "vierundzwanzig sieben"
+
+
+def _code(match: re.Match[str]) -> Replacement:
+    """``PIN 1234``, ``IBAN DE89 3704``: digit by digit, a pause between the groups."""
+    begin, end = match.span("number")
+    said = re.sub(r"\d+", lambda group: f" {digits(group.group())},", match["number"])
+    return [(match.start(), begin), (said.strip(" ,").replace(",  ", ", "), begin, end)]
+
+
 def _split(text: str) -> tuple[str, str]:
     """The whole part and the decimals, behind a comma or (two digits) a point."""
     whole, comma, decimals = text.partition(",")
@@ -126,6 +148,10 @@ def _compound(match: re.Match[str]) -> Replacement:
 
 def _one(match: re.Match[str]) -> Replacement:
     """``1 Tag``, ``1 Stunde``: one has the gender of what it counts, told by the ending."""
+    if re.search(
+        r"(?:Artikel|Absatz|Nummer|Seite|Kapitel|Band|Gleis) $", match.string[: match.start()]
+    ):
+        return None
     feminine = re.fullmatch(r"\w+(?:e|ung|heit|keit|ion|tät|schaft|nacht|uhr)", match["noun"])
     return "eine" if feminine else "ein"
 
@@ -157,6 +183,17 @@ _ARTICLE = (
 
 RULES = numeric(
     [
+        rule(
+            r"\b(?:PIN|PLZ|Postleitzahl|[Cc]ode|IBAN|\w+nummer)(?: ist| lautet)?:? "
+            r"(?P<number>(?:[A-Z]{2})?\d{2,}(?: \d{2,4})*)\b(?![.,]\d)",
+            _code,
+        ),
+        rule(r"(?<![\w.,])24/7(?![\w/])", _always),
+        rule(r"(?<![\w.,])(?P<euros>\d+) (?:Euro|€) (?P<cents>\d\d)\b(?![.,]\d)", _euros_and_cents),
+        rule(
+            rf"(?<![\w.,])(?P<euros>{NUMBER}),[-–—]+ ?(?:Euro|€)(?P<cents>(?!))?", _euros_and_cents
+        ),
+        rule(r"(?<=m) ?[x×] ?(?=\d)", _by),
         rule(rf"(?P<number>{SIGNED}){_SCALE} ?{_SYMBOL}(?!\w)", _money),
         rule(rf"(?<!\w){_SYMBOL} ?(?P<number>{SIGNED}){_SCALE}", _money),
         rule(

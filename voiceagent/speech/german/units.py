@@ -29,7 +29,6 @@ UNITS = {
     "°C": ("Grad Celsius", "Grad Celsius", _M),
     "°F": ("Grad Fahrenheit", "Grad Fahrenheit", _M),
     "°": ("Grad", "Grad", _M),
-    "K": ("Kelvin", "Kelvin", _M),
     "ms": ("Millisekunde", "Millisekunden", _F),
     "s": ("Sekunde", "Sekunden", _F),
     "Sek.": ("Sekunde", "Sekunden", _F),

@@ -2,7 +2,7 @@
 
 import re
 
-from voiceagent.speech.german.numbers import digits, ordinal
+from voiceagent.speech.german.numbers import cardinal, digits, ordinal
 from voiceagent.speech.mapped import Replacement
 from voiceagent.speech.punctuation import punctuation
 from voiceagent.speech.rules import alternatives, blank, nothing, rule
@@ -11,6 +11,11 @@ _ABBREVIATIONS = {
     "z. B.": "zum Beispiel",
     "d. h.": "das heißt",
     "u. a.": "unter anderem",
+    "u. a. m.": "und anderes mehr",
+    "p. a.": "pro Jahr",
+    "Bsp.": "Beispiel",
+    "Mio.": "Millionen",
+    "Mrd.": "Milliarden",
     "i. d. R.": "in der Regel",
     "o. ä.": "oder ähnlich",
     "o. Ä.": "oder Ähnliches",
@@ -77,6 +82,19 @@ def _abbreviation(match: re.Match[str]) -> Replacement:
     rest = match.string[match.end() :]
     ends = short not in _NEVER_LAST and not rest.strip(" \n\"“”«»'")
     return _ABBREVIATIONS[short] + ("." if ends and short.endswith(".") else "")
+
+
+def _mrs(match: re.Match[str]) -> Replacement:
+    return "Frau"
+
+
+def _one_large(match: re.Match[str]) -> Replacement:
+    return "Million" if match.group() == "Mio." else "Milliarde"
+
+
+def _part(match: re.Match[str]) -> Replacement:
+    """``Kapitel IV`` -> ``Kapitel vier``."""
+    return [match.span("part"), (f" {cardinal(roman(match['roman']))}", *match.span("roman"))]
 
 
 def _before_number(match: re.Match[str]) -> Replacement:
@@ -184,6 +202,9 @@ ADDRESS_RULES = [
 
 _SPACED = alternatives(_ABBREVIATIONS).replace(r"\.\ ", r"\.\s?")
 RULES = [
+    rule(r"\bFr\.(?= [A-ZÄÖÜ])", _mrs),
+    rule(r"(?<=\beine )(?:Mio|Mrd)\.", _one_large),
+    rule(r"\b(?P<part>Kapitel|Teil|Band|Akt|Stufe|Phase|Typ) (?P<roman>[IVX]+)\b", _part),
     rule(rf"(?<![\w.])(?:{_SPACED})(?!\w)", _abbreviation),
     rule(rf"(?<!\w)(?P<short>{alternatives(_BEFORE_NUMBER)})(?= ?\d)", _before_number),
     rule(r"(?<=[a-zäöüß])str\.(?= ?\d|,|$)", _compound_street),
@@ -232,11 +253,17 @@ def _slash(match: re.Match[str]) -> Replacement:
     return " Schrägstrich "
 
 
+def _per(match: re.Match[str]) -> Replacement:
+    """``Euro/Monat``."""
+    return " pro "
+
+
 def _sections(match: re.Match[str]) -> Replacement:
     return "Paragraphen "
 
 
 MARK_RULES = [
+    rule(r"(?<=Euro)/(?=[^\W\d_])", _per),
     rule(r"(?<=\bund)/(?=oder\b)", blank),
     rule(r"(?<=\w)/(?=\w)", _slash),
     rule(r"§§ ?", _sections),
