@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket as sockets
+import threading
 
 import pytest
 from aiohttp import WSServerHandshakeError
@@ -22,6 +23,7 @@ from gateway_doubles import (
 
 from voiceagent.core.events import Draft, EndReason, Finish, Verify
 from voiceagent.core.frames import RollbackFrame, from_json
+from voiceagent.gateway.http_replies import REPLIES
 from voiceagent.gateway.limits import Limits
 
 PUSH = {"stream_protocol": "token_push", "retraction": True}
@@ -132,6 +134,7 @@ async def test_cancel_stops_the_source():
         await socket.send_json({"type": "cancel", "reply": start["reply"]})
         messages = await until_end(socket)
     assert messages[-1]["reason"] == "cancelled"
+    assert await asyncio.to_thread(source.generations[0].wait, 20)
     assert source.generations[0].reason is EndReason.CANCELLED
 
 
@@ -246,6 +249,31 @@ async def test_a_socket_that_goes_away_cancels_its_replies():
     assert source.generations[0].reason is EndReason.CANCELLED
 
 
+async def test_a_client_that_goes_before_it_was_answered_leaves_nothing_running():
+    """Its request was on its way to the engine: what comes of it is cancelled."""
+    source = ScriptedSource(lambda request: said("Hi."))
+    reached, may_answer, submit = threading.Event(), threading.Event(), source.submit
+
+    def slow(request, **more):
+        reached.set()
+        assert may_answer.wait(20)
+        return submit(request, **more)
+
+    source.submit = slow
+    async with serving(source) as client:
+        asking = asyncio.create_task(client.post("/v1/replies", json={"messages": ASK}))
+        assert await asyncio.to_thread(reached.wait, 20)
+        asking.cancel()
+        replies = client.app[REPLIES]
+        while replies.metrics.waiting._value.get():
+            await asyncio.to_thread(source.may_go.wait, 0.01)
+        may_answer.set()
+        while not source.generations:
+            await asyncio.to_thread(source.may_go.wait, 0.01)
+        assert await asyncio.to_thread(source.generations[0].wait, 20)
+    assert source.generations[0].reason is EndReason.CANCELLED
+
+
 # Bad days ---------------------------------------------------------------------------------------
 
 
@@ -318,6 +346,39 @@ async def test_so_many_sockets_and_no_more():
         with pytest.raises(WSServerHandshakeError) as refusal:
             await client.ws_connect("/v1/replies")
         assert refusal.value.status == 503
+
+
+async def test_requests_wait_for_a_place_in_order_and_so_many_of_them():
+    """The engine gets so many at once; one more than may wait is told to come back."""
+    source = ScriptedSource(lambda request: said("Hi."))
+    limits = Limits(at_engine=1, waiting=1)
+    async with serving(source, limits=limits) as client:
+        body = {"messages": ASK}
+        first = await client.post("/v1/replies", json=body)
+        second = asyncio.create_task(client.post("/v1/replies", json=body))
+        replies = client.app[REPLIES]
+        while replies.metrics.waiting._value.get() < 2:  # the first has not begun either
+            await asyncio.to_thread(source.may_go.wait, 0.01)
+        async with client.post("/v1/replies", json=body) as third:
+            assert third.status == 503
+        assert len(source.requests) == 1
+        source.may_go.set()
+        assert final_text(await frames_of(first)) == "Hi."
+        assert final_text(await frames_of(await second)) == "Hi."
+    assert len(source.requests) == 2
+
+
+async def test_a_request_waits_so_long_and_no_longer():
+    """Then it is told to come back; its turn goes to nobody's place."""
+    source = ScriptedSource(lambda request: said("Hi."))
+    async with serving(source, limits=Limits(at_engine=1, wait_s=0.05)) as client:
+        body = {"messages": ASK}
+        first = await client.post("/v1/replies", json=body)
+        async with client.post("/v1/replies", json=body) as second:
+            assert second.status == 503
+        source.may_go.set()
+        await first.read()
+        assert final_text(await frames(client)) == "Hi."
 
 
 async def test_so_many_streams_and_no_more():

@@ -18,6 +18,7 @@ from gateway_doubles import (
 )
 
 from voiceagent.core.events import Draft, Finish, Rollback, Verify
+from voiceagent.decoding.errors import EngineBusy
 from voiceagent.decoding.generation import Request
 from voiceagent.session.tool_desk import CallsOfReply, Desk
 from voiceagent.session.tool_registry import Registry, RegistryError
@@ -114,6 +115,23 @@ async def test_what_does_not_pass_or_fails_goes_back_to_the_model(
     told = "".join(frame.text for frame in stream if frame.type == "append")
     assert why in told.split("Told:")[1]
     assert launches.done == []
+
+
+async def test_an_engine_that_refuses_the_answer_to_a_call_is_told(launches: Launches) -> None:
+    """The reply that would have followed is an error, with its reason."""
+    source = answering(call())
+    submit = source.submit
+
+    def full(request: Request, **more: Any) -> Any:
+        if "<tool_response>" in request.messages[-1].content:
+            raise EngineBusy("so many replies wait already")
+        return submit(request, **more)
+
+    source.submit = full  # type: ignore[method-assign]
+    stream = await ask(source, launches)
+    assert [frame.type for frame in stream[-3:]] == ["start", "error", "end"]
+    assert stream[-2].message == "so many replies wait already"
+    assert launches.done == ["moon"]
 
 
 @pytest.mark.parametrize("text", [call()[:-3], call()[:30], "launch the moon"])

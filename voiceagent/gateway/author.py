@@ -93,7 +93,9 @@ class Author:
         self._reply: Reply | None = None
         self._rounds: list[Round] = []
         self._changed = asyncio.Event()
-        self._cancelled = self._waits = False
+        self._cancelled = self._waits = self._waiter_is_gone = False
+        self._submitting: asyncio.Future[Writing] | None = None
+        self._replies = 0
 
     # What the client says -----------------------------------------------------------------------
 
@@ -147,6 +149,9 @@ class Author:
         try:
             await self._submit(self._request)
         except BaseException:
+            self._waiter_is_gone = True
+            if self._submitting is not None and self._submitting.done():
+                self._take_writing(self._submitting)
             self._begun()
             raise
 
@@ -172,7 +177,7 @@ class Author:
     async def _write_all(self) -> None:
         """One reply, and one more behind every reply that called the server's own tools."""
         for number in range(MAX_CALL_ROUNDS + 1):
-            reply = self._open(number)
+            reply = self._open()
             await self._follow(reply)
             await self._settle(reply)
             exchanges = await self._calls.exchanges()
@@ -192,11 +197,20 @@ class Author:
         loop, events = asyncio.get_running_loop(), asyncio.Queue[EngineEvent]()
         self._events = events
         submit = self._source.submit
-        self._writing = await asyncio.to_thread(
-            submit, request, on_event=lambda event: _hand_over(loop, events, event)
+        self._submitting = submitting = asyncio.ensure_future(
+            asyncio.to_thread(
+                submit, request, on_event=lambda event: _hand_over(loop, events, event)
+            )
         )
+        submitting.add_done_callback(self._take_writing)
+        self._writing = await asyncio.shield(submitting)  # a thread cannot be called back
         if self._cancelled:
             self._writing.cancel()
+
+    def _take_writing(self, submitting: "asyncio.Future[Writing]") -> None:
+        """What was submitted for a client that has gone meanwhile is cancelled."""
+        if self._waiter_is_gone and not submitting.exception():
+            submitting.result().cancel()
 
     def _begun(self) -> None:
         """The source has said something: it no longer waits in a queue."""
@@ -204,8 +218,9 @@ class Author:
             self._waits = False
             self._metrics.waiting.dec()
 
-    def _open(self, number: int) -> Reply:
-        name = self._live.name if number == 0 else f"{self._live.name}.{number}"
+    def _open(self) -> Reply:
+        name = f"{self._live.name}.{self._replies}" if self._replies else self._live.name
+        self._replies += 1
         self._rounds = []
         self._reply = Reply(
             reply=name,
@@ -270,11 +285,12 @@ class Author:
 
     def _fail(self, code: str, message: str) -> None:
         """Ends whatever is under way as an error; a stream never stops without an end."""
-        reply = self._reply or self._open(0)
-        if reply.ledger.alive:
-            self._tell_failure(code, message)
-            reply.ledger.end(EndReason.ERROR, now_s=self._now_s())
-            self._publish()
+        reply = self._reply
+        if reply is None or not reply.ledger.alive:
+            reply = self._open()  # the one that would have followed
+        self._tell_failure(code, message)
+        reply.ledger.end(EndReason.ERROR, now_s=self._now_s())
+        self._publish()
 
     def _is_confirmed(self) -> bool:
         return self._turn is Turn.CONFIRMED

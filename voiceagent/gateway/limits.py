@@ -19,6 +19,12 @@ class Limits:
     """Tools of one request: each is read by the model with every prompt."""
     connections: int = 256
     """Streams that are open at once, and sockets; one more is refused with 503."""
+    at_engine: int = 16
+    """Replies handed to the engine at once; it holds 20, and telephone calls need some of them."""
+    waiting: int = 128
+    """Requests that wait here for their turn, in order; one more is refused with 503."""
+    wait_s: float = 60.0
+    """How long: a client would have given up by then."""
     replies_per_socket: int = 4
     """Replies that one WebSocket may follow at once: as many as the engine has slots by default."""
     kept_replies: int = 256

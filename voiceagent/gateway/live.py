@@ -111,7 +111,7 @@ class LiveReply:
         self.over = False
         self.over_at_s = 0.0
         self.readers = 0
-        self.on_deserted: Callable[[], None] = _do_nothing
+        self.on_deserted: Callable[[], None] = do_nothing
         self._log: list[Entry] = []
         self._grew = asyncio.Event()
 
@@ -203,5 +203,5 @@ class Kept:
                 del self._replies[live.name]
 
 
-def _do_nothing() -> None:
-    pass
+def do_nothing() -> None:
+    """What a reply that is over does when its last reader goes."""

@@ -18,7 +18,7 @@ from voiceagent.gateway.author import Author, ReplySource
 from voiceagent.gateway.fields import BadRequest
 from voiceagent.gateway.grammars import grammar_of
 from voiceagent.gateway.limits import DEFAULT_LIMITS, Limits
-from voiceagent.gateway.live import Kept, LiveReply
+from voiceagent.gateway.live import Kept, LiveReply, do_nothing
 from voiceagent.gateway.metrics import Metrics, Watch
 from voiceagent.gateway.requests import ReplyRequest, View, parse_request, parse_view
 from voiceagent.session.tool_desk import CallsOfReply, Desk
@@ -62,7 +62,8 @@ class Replies:
         self.gateway = gateway
         self.draining = False
         self.metrics = Metrics()
-        self._streams = 0
+        self._streams = self._waiting = 0
+        self._places = asyncio.Semaphore(gateway.limits.at_engine)
         self._kept = Kept(gateway.limits)
         self._desk = Desk(gateway.registry)
         self._authors: dict[str, Author] = {}
@@ -120,7 +121,12 @@ class Replies:
             return known
         live = LiveReply(request.view)
         author = self._author(request, live, scope=key or live.name)
-        await author.begin()
+        await self._take_place()
+        try:
+            await author.begin()
+        except BaseException:
+            self._places.release()
+            raise
         self._kept.keep(live)
         if key is not None:
             self._remember(key, body, live)
@@ -131,6 +137,22 @@ class Replies:
         self.metrics.replies.set(len(self._tasks))
         task.add_done_callback(lambda done: self._retire(live))
         return live
+
+    async def _take_place(self) -> None:
+        """Waits for a place at the engine, in order; a client that goes away gives its turn up."""
+        limits = self.gateway.limits
+        if self._waiting >= limits.waiting:
+            raise Unavailable(f"{limits.waiting} requests are waiting already")
+        self._waiting += 1
+        self.metrics.waiting.inc()
+        try:
+            async with asyncio.timeout(limits.wait_s):
+                await self._places.acquire()
+        except TimeoutError:
+            raise Unavailable(f"there was no place within {limits.wait_s:g} s") from None
+        finally:
+            self._waiting -= 1
+            self.metrics.waiting.dec()
 
     @contextmanager
     def reading(self, live: LiveReply, view: View) -> Iterator[Watch]:
@@ -210,6 +232,8 @@ class Replies:
         asyncio.get_running_loop().call_later(self.gateway.limits.resume_s, give_up)
 
     def _retire(self, live: LiveReply) -> None:
+        live.on_deserted = do_nothing  # nothing of the author is kept with the log
+        self._places.release()
         self._authors.pop(live.name, None)
         self._tasks.pop(live.name, None)
         self.metrics.replies.set(len(self._tasks))
