@@ -66,6 +66,9 @@ class Decoding:
     seed: int = 0
     max_tokens: int = 200
     context_tokens: int = 4096
+    """Of one conversation."""
+    cache_tokens: int = 32768
+    """Of all conversations together: with the cpu preset 40 kB each, taken as they are used."""
     threads: int = 2
 
     def __post_init__(self) -> None:
@@ -76,6 +79,7 @@ class Decoding:
         _require(0 < self.top_p <= 1, "decoding.top_p", "above 0 and at most 1")
         _require(self.max_tokens >= 1, "decoding.max_tokens", "1 or more")
         _require(self.context_tokens >= 1, "decoding.context_tokens", "1 or more")
+        _require(self.cache_tokens >= 1, "decoding.cache_tokens", "1 or more")
         _require(self.threads >= 1, "decoding.threads", "1 or more")
 
 

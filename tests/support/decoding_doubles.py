@@ -22,6 +22,7 @@ from voiceagent.decoding.grammar import RowMasks
 from voiceagent.decoding.job import Job
 from voiceagent.decoding.kv_cache import KVCache
 from voiceagent.decoding.noise import Purpose
+from voiceagent.decoding.passes import alone
 from voiceagent.decoding.record import Round
 from voiceagent.decoding.rounds import Acceptance, Loop
 from voiceagent.decoding.sampling import (
@@ -56,7 +57,6 @@ class TableModel:
         like, distance: another model's table plus so much noise of our own.
     """
 
-    hidden_size = 4
     context_length = 4096
 
     def __init__(
@@ -74,11 +74,15 @@ class TableModel:
         self.table = np.concatenate([own, padding], axis=1).astype(np.float32)
         self.real = vocabulary
         self.vocabulary_size = vocabulary + PADDING
+        self.hidden_size = vocabulary
         self.forwards = 0
+        self.shared: list[int] = []  # conversations in each pass
+        self.rows: list[int] = []  # tokens read in each pass
+        self._hidden = torch.empty(0, vocabulary)
 
     @property
     def last_hidden(self) -> torch.Tensor:
-        return torch.zeros(1, self.hidden_size)
+        return self._hidden
 
     def new_cache(self, capacity: int) -> TableCache:
         return TableCache(capacity)
@@ -86,15 +90,35 @@ class TableModel:
     def forward(
         self, tokens: torch.Tensor, cache: KVCache, *, last_only: bool = False
     ) -> torch.Tensor:
-        assert isinstance(cache, TableCache)
-        fed = tokens.tolist()
-        assert 0 <= min(fed) <= max(fed) < self.real, "padding was fed"
+        return self.forward_many([(tokens, cache)], scored=[1] if last_only else None)
+
+    def forward_many(
+        self,
+        blocks: Sequence[tuple[torch.Tensor, KVCache]],
+        *,
+        scored: Sequence[int] | None = None,
+    ) -> torch.Tensor:
+        for tokens, cache in blocks:
+            cache.room_for(len(tokens))
         self.forwards += 1
+        self.shared.append(len(blocks))
+        self.rows.append(sum(len(tokens) for tokens, _ in blocks))
+        entries: list[int] = []
+        for (tokens, cache), count in zip(
+            blocks, scored or [len(tokens) for tokens, _ in blocks], strict=True
+        ):
+            entries += self._read(tokens.tolist(), cache)[len(tokens) - count :]
+        rows = torch.from_numpy(self.table[entries])
+        self._hidden = rows[:, : self.real]
+        return rows
+
+    def _read(self, fed: list[int], cache: KVCache) -> list[int]:
+        assert isinstance(cache, TableCache)
+        assert 0 <= min(fed) <= max(fed) < self.real, "padding was fed"
         start = cache.room_for(len(fed))
         cache.tokens[start : start + len(fed)] = fed
         cache.advance(len(fed))
-        rows = range(start + len(fed) - 1 if last_only else start, start + len(fed))
-        return torch.from_numpy(self.table[[self._entry(cache.tokens, row) for row in rows]])
+        return [self._entry(cache.tokens, row) for row in range(start, start + len(fed))]
 
     def _entry(self, tokens: list[int], row: int) -> int:
         before = tokens[max(row - 1, 0)]
@@ -337,7 +361,7 @@ def reply(
         decode_bytes=decode_bytes,
     )
     while not job.over:
-        job.step()
+        alone(job.turn())
         assert loop.cache.length == len(loop.ids) - 1
     assert job.generation.reason in (EndReason.STOP, EndReason.LENGTH)
     return told

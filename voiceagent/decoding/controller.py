@@ -94,8 +94,11 @@ class Costs:
         return self._target_s[left] + share * (self._target_s[right] - self._target_s[left])
 
     def learn(self, record: Round) -> None:
-        """Follows the machine: other work comes and goes."""
-        if record.fed != 1:
+        """Follows the machine: other work comes and goes.
+
+        A share of a pass over other replies' rows as well says nothing about a pass of one's own.
+        """
+        if record.fed != 1 or record.sharing > 1:
             return
         rows = 1 + len(record.drafted)
         self._target_s[rows] = _blend(self.target_s(rows), record.times.score_s)

@@ -1,4 +1,4 @@
-"""The engine: one thread owns the models, replies take turns on it round by round.
+"""The engine: one thread owns the models, the rounds of several replies share their passes.
 
 Requests come from any thread; events are delivered on the engine's own, so a callback must be
 quick (hand the event to a queue or an event loop). An error in one reply ends that reply.
@@ -19,6 +19,7 @@ from voiceagent.decoding.grammar import Grammars, RowMasks
 from voiceagent.decoding.job import Job
 from voiceagent.decoding.rounds import Acceptance, Loop
 from voiceagent.decoding.sampling import CounterNoise, Sampler, Sampling
+from voiceagent.decoding.scheduler import BATCH
 from voiceagent.decoding.slot import DrafterFactory, Slot
 from voiceagent.decoding.verify_gate import VerifyGate
 from voiceagent.decoding.warm_up import time_draft, time_target
@@ -35,10 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Engine", "EngineError", "EngineEvent", "Generation", "Request"]
 
-_SLOTS = 4
-"""Replies decoded in turns: two voice sessions and two chats share two cores without stalling."""
-_WAITING = 16
-"""Requests that may wait for a slot; one more is refused before anything was promised."""
+SLOTS = 64
+"""Replies under way; one more is refused before anything was promised."""
 
 
 class TokenizerLike(Protocol):
@@ -71,8 +70,8 @@ class Engine:
         config: defaults for requests, the context's size and the number of threads.
         draft: a small model of the same vocabulary, or None.
         drafters: further drafters by name.
-        slots: replies that take turns.
-        waiting: requests that may wait for a slot.
+        slots: replies under way; one more is refused.
+        batch: replies in one round; of more than that each takes its turn.
 
     Raises:
         EngineError: the models do not fit together.
@@ -86,8 +85,8 @@ class Engine:
         config: Decoding,
         draft: CausalModel | None = None,
         drafters: Mapping[str, DrafterFactory] | None = None,
-        slots: int = _SLOTS,
-        waiting: int = _WAITING,
+        slots: int = SLOTS,
+        batch: int = BATCH,
     ) -> None:
         _check_vocabularies(target, draft, tokenizer)
         self._target, self._draft, self._tokenizer = target, draft, tokenizer
@@ -98,9 +97,11 @@ class Engine:
         self._costs: Costs | None = None
         self._adaptive: dict[str, AdaptiveWindow] = {}
         self._worker = Worker(
+            target,
             [Slot(target, capacity=self._capacity, drafters=self._drafters) for _ in range(slots)],
+            positions=max(config.cache_tokens, self._capacity),
             open_job=self._open_job,
-            waiting=waiting,
+            batch=batch,
             threads=config.threads,
         )
 
@@ -184,7 +185,7 @@ class Engine:
 
         Raises:
             ContextOverflow: the prompt leaves no room for a reply.
-            EngineBusy: too many replies wait already.
+            EngineBusy: too many replies are under way, or they may need the whole cache.
             EngineClosed: the engine was closed.
             EngineError: the drafter is unknown, or a parameter cannot be used.
         """
@@ -193,7 +194,7 @@ class Engine:
         if request.grammar is not None:
             self._grammars.begin(request.grammar)  # compiled here: it may take a while, or fail
         generation = Generation(request, prompt_tokens=len(prompt))
-        self._worker.add(Ticket(generation, prompt, on_event))
+        self._enter(generation, prompt, on_event)
         return generation
 
     def prepare(self, messages: Sequence[Message]) -> Generation:
@@ -212,7 +213,7 @@ class Engine:
         # A draft model would read the words too, while somebody waits for the answer.
         request = self.request(messages, max_tokens=0, drafter="none")
         generation = Generation(request, prompt_tokens=len(prompt))
-        self._worker.add(Ticket(generation, prompt, lambda event: None))
+        self._enter(generation, prompt, lambda event: None)
         generation.wait()
         if generation.following is None:
             raise EngineError(generation.error or "the prompt was not read")
@@ -262,6 +263,10 @@ class Engine:
                 f"{self._capacity}: shorten it, or raise decoding.context_tokens"
             )
         self._sampler(request.sampling)
+
+    def _enter(self, generation: Generation, prompt: list[int], on_event: OnEvent) -> None:
+        positions = min(len(prompt) + generation.request.max_tokens, self._capacity)
+        self._worker.add(Ticket(generation, prompt, on_event, positions))
 
     def _window(self, request: Request) -> int | None:
         return self._config.window if request.window is None else request.window

@@ -5,10 +5,19 @@ from dataclasses import replace
 
 from voiceagent.core.events import EndReason, Finish
 from voiceagent.decoding.controller import Controller, Plan
-from voiceagent.decoding.drafters import Proposal
+from voiceagent.decoding.drafters import Proposal, Stepwise
+from voiceagent.decoding.drafters.draft_model import CATCH_UP
 from voiceagent.decoding.generation import EngineEvent, Generation, OnEvent
+from voiceagent.decoding.passes import Steps
 from voiceagent.decoding.record import Round
-from voiceagent.decoding.rounds import Loop, prefill, read_ahead, run_round
+from voiceagent.decoding.rounds import (
+    PREFILL_CHUNK,
+    Loop,
+    draft,
+    prefill,
+    read_to_end,
+    run_round,
+)
 from voiceagent.decoding.verify_gate import VerifyGate
 
 _FIRST_ROUND = Plan(0, "first token: the draft model reads the prompt after it")
@@ -34,23 +43,28 @@ class Job:
         self._on_event = on_event
         self._decode_bytes = decode_bytes
         self._told = False  # the last event was taken
+        reads = isinstance(loop.drafter, Stepwise)
+        self._draft_turns = 1 + loop.prompt_length // CATCH_UP if reads else 0
 
     @property
     def over(self) -> bool:
         """The last event was delivered."""
         return self.generation.done
 
-    def step(self) -> None:
-        """One chunk of the prompt, or one round."""
-        if self.generation.cancelled:
-            self.end(EndReason.CANCELLED)
-        elif prefill(self.loop):
-            pass
-        elif self.generation.request.max_tokens == 0:
-            self.generation.following = read_ahead(self.loop)
-            self.end(EndReason.LENGTH)
+    @property
+    def unread(self) -> int:
+        """Prompt tokens that the target has yet to read before the reply can go on."""
+        begun = self.loop.rounds or self.generation.following is not None
+        return 0 if begun else len(self.loop.pending)
+
+    def turn(self, prompt_tokens: int = PREFILL_CHUNK) -> Steps[None]:
+        """One round, or, while the prompt has more than that unread, ``prompt_tokens`` of it."""
+        if self.unread and (yield from prefill(self.loop, count=prompt_tokens)):
+            return
+        if self.generation.request.max_tokens == 0:
+            yield from self._read_ahead()
         else:
-            self._round()
+            yield from self._round()
 
     def end(self, reason: EndReason, *, error: str | None = None) -> None:
         """Ends the reply from outside."""
@@ -58,9 +72,21 @@ class Job:
             self._deliver(self._gate.abandon(reason))
         self.generation.finish(reason, error=error)
 
-    def _round(self) -> None:
+    def _read_ahead(self) -> Steps[None]:
+        """The target reads what is left of the prompt; then the drafter, a piece at a turn."""
+        if self.generation.following is None:
+            self.generation.following = yield from read_to_end(self.loop)
+        else:
+            guess = yield from draft(self.loop, window=1)
+            self._draft_turns = 0 if guess.tokens else self._draft_turns - 1
+        if not self._draft_turns:
+            self.end(EndReason.LENGTH)
+
+    def _round(self) -> Steps[None]:
         plan = self._plan()
-        record = run_round(self.loop, window=plan.window, why=plan.why, on_draft=self._show)
+        record = yield from run_round(
+            self.loop, window=plan.window, why=plan.why, on_draft=self._show
+        )
         passed = self._gate.emit(record.emitted)
         record = self._with_text(record.kept(passed.kept))
         self._controller.learn(record)

@@ -22,6 +22,12 @@ class KVCache:
             raise ValueError(f"capacity must be at least 1, got {capacity}")
         self.capacity = capacity
         self._length = 0
+        self._touched = 0
+
+    @property
+    def touched(self) -> int:
+        """Positions whose memory was taken: as many as were ever written."""
+        return self._touched
 
     @property
     def length(self) -> int:
@@ -54,6 +60,7 @@ class KVCache:
     def advance(self, rows: int) -> None:
         """Counts ``rows`` positions that were just written."""
         self._length = self.room_for(rows) + rows
+        self._touched = max(self._touched, self._length)
 
 
 class TensorCache(KVCache):
@@ -74,3 +81,8 @@ class TensorCache(KVCache):
         # Not zeroed: the system gives out pages as they are first written.
         self.keys: Tensor = torch.empty(shape, dtype=dtype, device=device)
         self.values: Tensor = torch.empty(shape, dtype=dtype, device=device)
+
+    @property
+    def touched(self) -> int:
+        """All of them, where the device knows no pages."""
+        return self._touched if self.keys.device.type == "cpu" else self.capacity

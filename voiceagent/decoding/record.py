@@ -18,7 +18,12 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StageTimes:
-    """Seconds spent in each stage."""
+    """Seconds spent in each stage.
+
+    A reply is charged its own work and its share of the passes that it shared with other replies:
+    their time by its part of their rows. So the scoring times of all replies that shared a pass add
+    up to the time of that pass, and a reply that drafts more pays more.
+    """
 
     draft_s: float
     score_s: float
@@ -63,6 +68,7 @@ class Round:
         emitted_text: the same for the emitted ones.
         likelihoods: of each emitted token, where the request asked for them.
         dropped: accepted tokens that nobody sees, because a stop string ended the reply before.
+        sharing: replies whose blocks the target read in the same pass, this one included.
     """
 
     index: int
@@ -82,6 +88,7 @@ class Round:
     emitted_text: tuple[str, ...] = ()
     dropped: int = 0
     likelihoods: tuple[Likelihood, ...] = ()
+    sharing: int = 1
 
     @property
     def rejected(self) -> tuple[int, ...]:
@@ -135,6 +142,7 @@ class Round:
             "emitted_text": list(self.emitted_text),
             "outcome": str(self.outcome),
             "times_ms": times_ms,
+            "sharing": self.sharing,
         }
 
 

@@ -6,7 +6,8 @@
     resample  the target's own token after it: recovered (a guess failed) or bonus (none did)
     advance   the loop stands on the accepted state: caches shortened, drafter told
 
-Plain decoding is the same round with an empty block.
+Plain decoding is the same round with an empty block. Stages that need a model are steps
+(`voiceagent.decoding.passes`): the rounds of several replies go through them side by side.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 import torch
@@ -22,8 +22,9 @@ import torch
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.decoding.acceptance import accept_coupled, accept_rejection, residual
 from voiceagent.decoding.choice import Choice, Chooser
-from voiceagent.decoding.drafters.base import Drafter, Proposal
+from voiceagent.decoding.drafters.base import Drafter, Observer, Proposal, Stepwise
 from voiceagent.decoding.noise import Purpose
+from voiceagent.decoding.passes import Pass, Steps, Watch
 from voiceagent.decoding.record import Likelihood, Outcome, Round, StageTimes
 from voiceagent.decoding.sampling import (
     Chance,
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from voiceagent.decoding.model import CausalModel, KVCache
 
 PREFILL_CHUNK = 256
-"""Prompt tokens fed in one pass: between two passes other replies get their turn, and a cancelled
-one ends."""
+"""Prompt tokens fed in one pass while nobody else is waiting: between two passes a new reply is
+admitted, and a cancelled one ends."""
 
 
 class DrafterError(VoiceAgentError):
@@ -106,11 +107,14 @@ class Scored:
         logits: float32 (k + 1, vocabulary); row i predicts what follows i drafted tokens.
         context: the context of row 0.
         drafted: the block.
+        hidden: float32 (k + 1, hidden); the same rows' hidden states, overwritten by the target's
+            next pass.
     """
 
     logits: torch.Tensor
     context: Context
     drafted: tuple[int, ...]
+    hidden: torch.Tensor
 
     def context_at(self, row: int) -> Context:
         """The context of a row: it sees the drafted tokens before it and no others."""
@@ -142,31 +146,29 @@ class Resampled:
     outcome: Outcome
 
 
-def prefill(loop: Loop) -> bool:
-    """Feeds one chunk of a long prompt; false once the rest fits into the first round."""
+def prefill(loop: Loop, *, count: int = PREFILL_CHUNK) -> Steps[bool]:
+    """Feeds a chunk of a long prompt; false once the rest fits into a pass of ``count`` tokens."""
     waiting = loop.pending
-    if len(waiting) <= PREFILL_CHUNK:
+    if len(waiting) <= count:
         return False
-    _read(loop, waiting[:PREFILL_CHUNK])
+    yield Pass(loop.target, loop.cache, waiting[:count], scored=0)
     return True
 
 
-def read_ahead(loop: Loop) -> torch.Tensor:
-    """Feeds what ``prefill`` left to both models; returns the target's logits (1, vocabulary)."""
-    logits = _read(loop, loop.pending)
-    loop.drafter.propose(1)
-    return logits
+def read_to_end(loop: Loop) -> Steps[torch.Tensor]:
+    """Feeds what ``prefill`` left; returns the target's logits (1, vocabulary) behind it."""
+    return (yield Pass(loop.target, loop.cache, loop.pending, scored=1)).logits
 
 
-def _read(loop: Loop, tokens: list[int]) -> torch.Tensor:
-    return loop.target.forward(torch.tensor(tokens, dtype=torch.int64), loop.cache, last_only=True)
-
-
-def draft(loop: Loop, *, window: int) -> Proposal:
+def draft(loop: Loop, *, window: int) -> Steps[Proposal]:
     """Stage 1. At most ``window`` guesses, none behind a guessed end of the reply."""
     if window <= 0:
         return Proposal()
-    proposal = loop.drafter.propose(window).cut(window)
+    if isinstance(loop.drafter, Stepwise):
+        proposal = yield from loop.drafter.steps(window)
+    else:
+        proposal = loop.drafter.propose(window)
+    proposal = proposal.cut(window)
     for at, token in enumerate(proposal.tokens):
         if not 0 <= token < loop.sampler.vocabulary_size:
             if proposal.laws[at] is not None:
@@ -178,12 +180,12 @@ def draft(loop: Loop, *, window: int) -> Proposal:
     return proposal
 
 
-def score(loop: Loop, proposal: Proposal) -> Scored:
+def score(loop: Loop, proposal: Proposal) -> Steps[Scored]:
     """Stage 2. One pass of the target over the pending tokens and the block."""
     rows = len(proposal.tokens) + 1
-    block = torch.tensor([*loop.pending, *proposal.tokens], dtype=torch.int64)
-    logits = loop.target.forward(block, loop.cache, last_only=rows == 1)
-    return Scored(logits[-rows:].cpu(), loop.context, proposal.tokens)
+    block = [*loop.pending, *proposal.tokens]
+    said = yield Pass(loop.target, loop.cache, block, scored=rows)
+    return Scored(said.logits, loop.context, proposal.tokens, said.hidden)
 
 
 def accept(loop: Loop, proposal: Proposal, scored: Scored) -> Accepted:
@@ -260,6 +262,8 @@ def advance(loop: Loop, scored: Scored, accepted: Accepted, resampled: Resampled
         emitted.append(resampled.token)
     loop.ids.extend(emitted)
     loop.cache.truncate(len(loop.ids) - 1)
+    if isinstance(loop.drafter, Observer):
+        loop.drafter.observe(scored.hidden[: accepted.count + 1])
     loop.drafter.accept(emitted)
     if loop.sampler.grammar is not None:
         loop.sampler.grammar.advance(emitted)
@@ -273,7 +277,7 @@ def run_round(
     window: int,
     why: str = "fixed",
     on_draft: Callable[[Proposal], None] | None = None,
-) -> Round:
+) -> Steps[Round]:
     """All five stages.
 
     Args:
@@ -285,13 +289,13 @@ def run_round(
     Raises:
         DrafterError: see there. The loop must not be used any more after any exception.
     """
-    start, fed, watch = len(loop.ids), len(loop.pending), _Watch()
-    proposal = draft(loop, window=window)
+    start, fed, watch = len(loop.ids), len(loop.pending), Watch()
+    proposal = yield from watch.over(draft(loop, window=window))
     draft_s = watch.lap_s()
     if on_draft is not None and proposal.tokens:
         on_draft(proposal)
         watch.lap_s()
-    scored = score(loop, proposal)
+    scored = yield from watch.over(score(loop, proposal))
     score_s = watch.lap_s()
     accepted = accept(loop, proposal, scored)
     accept_s = watch.lap_s()
@@ -313,6 +317,7 @@ def run_round(
         emitted=tuple(emitted),
         outcome=resampled.outcome,
         times=StageTimes(draft_s, score_s, accept_s, resample_s, watch.lap_s()),
+        sharing=watch.sharing,
         likelihoods=likelihoods,
     )
 
@@ -324,16 +329,3 @@ def _likelihoods(loop: Loop, scored: Scored, emitted: list[int]) -> tuple[Likeli
         likelihood_of(token, scored.logits[row, :size], top=top)
         for row, token in enumerate(emitted)
     )
-
-
-class _Watch:
-    """A stopwatch with laps."""
-
-    def __init__(self) -> None:
-        self._from_s = perf_counter()
-
-    def lap_s(self) -> float:
-        """Seconds since the last lap."""
-        now_s = perf_counter()
-        lap_s, self._from_s = now_s - self._from_s, now_s
-        return lap_s

@@ -1,10 +1,11 @@
-"""A place for one reply at a time: a cache, the drafters beside it, and what lies in them."""
+"""Places for one reply at a time: a cache, the drafters beside it, and what lies in them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from voiceagent.decoding.errors import EngineBusy
 from voiceagent.decoding.prefix import common_prefix
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ class Slot:
         self._target = target
         self._capacity = capacity
         self._factories = drafters
+        self.charge = 0
+        """Positions of memory that count as this slot's: what its reply may need, or has taken."""
         self.reset()
 
     def reset(self) -> None:
@@ -36,6 +39,12 @@ class Slot:
         self._cache: KVCache | None = None
         self._drafters: dict[str, Drafter] = {}
         self._ids: list[int] = []
+        self._prompt_length = 0
+
+    @property
+    def touched(self) -> int:
+        """Positions whose memory was taken."""
+        return 0 if self._cache is None else self._cache.touched
 
     def shared(self, prompt: Sequence[int]) -> int:
         """How many tokens of ``prompt`` need not be read again."""
@@ -44,11 +53,19 @@ class Slot:
         # The last token is always read: its row of logits is what the reply starts from.
         return min(common_prefix(self._ids, prompt), self._cache.length, len(prompt) - 1)
 
+    def fits(self, prompt: Sequence[int]) -> bool:
+        """Whether ``prompt`` shares half of the one that lies here.
+
+        Less is another conversation, whose next turn would miss more than this one saves.
+        """
+        return 2 * self.shared(prompt) >= self._prompt_length > 0
+
     def begin(self, prompt: Sequence[int]) -> KVCache:
         """The cache, shortened to what it shares with ``prompt``."""
         if self._cache is None:
             self._cache = self._target.new_cache(self._capacity)
         self._cache.truncate(self.shared(prompt))
+        self._prompt_length = len(prompt)
         return self._cache
 
     def drafter(self, name: str) -> Drafter:
@@ -60,3 +77,60 @@ class Slot:
     def leave(self, ids: Sequence[int]) -> None:
         """A reply is over; ``ids`` are its tokens, the prompt included."""
         self._ids = list(ids)
+
+
+class Slots:
+    """The slots, and the memory of all their caches together.
+
+    The memory of a position is taken when it is first written and given back with its cache. What
+    running replies may still need is kept free for them: caches that nobody uses go first.
+
+    Args:
+        slots: free ones.
+        positions: what all caches may hold together; a request that needs more is never taken.
+    """
+
+    def __init__(self, slots: Sequence[Slot], *, positions: int) -> None:
+        self._free = list(slots)  # the one left longest ago first
+        self._taken: list[Slot] = []
+        self._positions = positions
+
+    @property
+    def charged(self) -> int:
+        """Positions of memory taken, or promised to running replies."""
+        return sum(slot.charge for slot in self._taken) + sum(slot.touched for slot in self._free)
+
+    def take(self, prompt: Sequence[int], *, positions: int) -> Slot:
+        """The best free slot, with room for a reply that needs ``positions``.
+
+        Raises:
+            EngineBusy: other replies hold the memory.
+        """
+        slot = self._best(prompt)
+        self._free.remove(slot)
+        self._taken.append(slot)
+        slot.charge = max(slot.touched, positions)
+        for idle in self._free:
+            if self.charged <= self._positions:
+                break
+            idle.reset()
+        if self.charged > self._positions:
+            slot.reset()
+            slot.charge = positions
+        if self.charged > self._positions:
+            self.give_back(slot)
+            raise EngineBusy("the engine is full: try again when another reply has ended")
+        return slot
+
+    def give_back(self, slot: Slot) -> None:
+        """Its reply is over."""
+        self._taken.remove(slot)
+        self._free.append(slot)
+        slot.charge = 0
+
+    def _best(self, prompt: Sequence[int]) -> Slot:
+        """Where most of the prompt lies; else an empty one; else the one left longest ago."""
+        best = max(self._free, key=lambda slot: slot.shared(prompt))
+        if best.fits(prompt):
+            return best
+        return next((slot for slot in self._free if not slot.touched), self._free[0])

@@ -1,4 +1,4 @@
-"""The thread that owns the models: admits replies to slots and gives each a round in turn."""
+"""The thread that owns the models: admits replies and runs their rounds, many at a time."""
 
 import logging
 import threading
@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -14,18 +15,27 @@ from voiceagent.core.events import EndReason, Finish
 from voiceagent.decoding.errors import EngineBusy, EngineClosed
 from voiceagent.decoding.generation import Generation, OnEvent
 from voiceagent.decoding.job import Job
-from voiceagent.decoding.slot import Slot
+from voiceagent.decoding.passes import run_together
+from voiceagent.decoding.scheduler import Scheduler
+from voiceagent.decoding.slot import Slot, Slots
+
+if TYPE_CHECKING:
+    from voiceagent.decoding.model import CausalModel
 
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Ticket:
-    """A request that waits for a slot."""
+    """A request on its way to a slot.
+
+    ``positions`` are those of the cache that it may need; once it has a slot, those charged for it.
+    """
 
     generation: Generation
     prompt: list[int]
     on_event: OnEvent
+    positions: int
 
     def end(self, reason: EndReason, *, error: str | None = None) -> None:
         """Ends a reply that never began."""
@@ -35,31 +45,49 @@ class Ticket:
             self.generation.finish(reason, error=error)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seat:
+    """A reply at work, and where."""
+
+    job: Job
+    slot: Slot
+
+    @property
+    def unread(self) -> int:
+        return self.job.unread
+
+
 class Worker:
-    """Runs jobs round by round, in turn.
+    """Runs jobs round by round, those of several replies together.
 
     Args:
-        slots: one reply each.
+        target: the model whose passes score the blocks.
+        slots: one reply each; one more is refused.
+        positions: cache positions of all of them together.
         open_job: makes a job of a ticket; called on the thread.
-        waiting: tickets that may wait.
+        batch: replies in one round.
         threads: CPU threads of a forward pass.
     """
 
     def __init__(
         self,
+        target: "CausalModel",
         slots: Sequence[Slot],
         *,
+        positions: int,
         open_job: Callable[[Ticket, Slot], Job],
-        waiting: int,
+        batch: int,
         threads: int,
     ) -> None:
-        self._free = list(slots)
+        self._target = target
+        self._slots = Slots(slots, positions=positions)
+        self._limit, self._positions = len(slots), positions
         self._open_job = open_job
-        self._limit = waiting
         self._threads = threads
-        self._waiting: deque[Ticket] = deque()
+        self._scheduler: Scheduler[_Seat] = Scheduler(batch=batch)
+        self._promised: list[Ticket] = []  # taken on and not over yet
+        self._arrived: deque[Ticket] = deque()
         self._tasks: deque[tuple[Callable[[], object], Future[None]]] = deque()
-        self._active: list[tuple[Job, Slot]] = []
         self._closing = False
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="decoding", daemon=True)
@@ -68,15 +96,27 @@ class Worker:
     # On any thread -------------------------------------------------------------------------
 
     def add(self, ticket: Ticket) -> None:
-        """Queues a ticket; raises EngineBusy or EngineClosed."""
+        """Takes a ticket on; raises EngineBusy or EngineClosed."""
         with self._changed:
             self._check_open()
-            if len(self._waiting) >= self._limit:
-                raise EngineBusy(
-                    f"{len(self._waiting)} replies are waiting already: try again in a moment"
-                )
-            self._waiting.append(ticket)
+            self._promised = [each for each in self._promised if not each.generation.done]
+            self._check_room(ticket)
+            self._promised.append(ticket)
+            self._arrived.append(ticket)
             self._changed.notify()
+
+    def _check_room(self, ticket: Ticket) -> None:
+        if len(self._promised) >= self._limit:
+            raise EngineBusy(
+                f"{len(self._promised)} replies are under way already: try again in a moment"
+            )
+        promised = sum(each.positions for each in self._promised)
+        if promised + ticket.positions > self._positions:
+            raise EngineBusy(
+                f"the engine is full: {promised} of {self._positions} positions are promised to "
+                f"other replies and this one may need {ticket.positions}: try again in a moment, "
+                "or raise decoding.cache_tokens"
+            )
 
     def call(self, task: Callable[[], object]) -> None:
         """Runs ``task`` on the thread between two rounds and waits for it."""
@@ -106,16 +146,15 @@ class Worker:
         with torch.inference_mode():
             while self._wait():
                 self._do_tasks()
-                self._drop_cancelled()
+                self._end_cancelled()
                 self._admit()
-                for job, slot in list(self._active):
-                    self._step(job, slot)
+                self._round()
         self._end_everything()
 
     def _wait(self) -> bool:
         """Until there is something to do; false when it is time to end."""
         with self._changed:
-            while not (self._active or self._waiting or self._tasks or self._closing):
+            while not (self._scheduler.members or self._arrived or self._tasks or self._closing):
                 self._changed.wait()
             return not self._closing
 
@@ -129,41 +168,55 @@ class Worker:
             else:
                 done.set_result(None)
 
-    def _drop_cancelled(self) -> None:
-        with self._changed:
-            cancelled = [ticket for ticket in self._waiting if ticket.generation.cancelled]
-            for ticket in cancelled:
-                self._waiting.remove(ticket)
-        for ticket in cancelled:
-            self._end(ticket, EndReason.CANCELLED)
+    def _end_cancelled(self) -> None:
+        for seat in self._scheduler.members:
+            if seat.job.generation.cancelled:
+                self._end(seat.job, EndReason.CANCELLED)
+                self._leave(seat)
 
     def _admit(self) -> None:
-        while self._free and self._waiting:
+        while self._arrived:
             with self._changed:
-                ticket = self._waiting.popleft()
-            slot = max(self._free, key=lambda free: free.shared(ticket.prompt))
-            try:
-                job = self._open_job(ticket, slot)
-            except Exception as error:  # noqa: BLE001  # this reply's alone, see _step
-                slot.reset()
-                self._end(ticket, EndReason.ERROR, error=_report(error))
+                ticket = self._arrived.popleft()
+            if ticket.generation.cancelled:
+                self._end(ticket, EndReason.CANCELLED)
             else:
-                self._free.remove(slot)
-                self._active.append((job, slot))
+                self._seat(ticket)
 
-    def _step(self, job: Job, slot: Slot) -> None:
+    def _seat(self, ticket: Ticket) -> None:
+        slot: Slot | None = None
         try:
-            job.step()
-        except Exception as error:  # noqa: BLE001
-            # Whatever it was (a full cache, a broken drafter, a callback that raised), it is this
-            # reply's alone; nobody knows what lies in the slot's caches now.
-            slot.reset()
-            self._end(job, EndReason.ERROR, error=_report(error))
+            slot = self._slots.take(ticket.prompt, positions=ticket.positions)
+            job = self._open_job(ticket, slot)
+        except Exception as error:  # noqa: BLE001  # this reply's alone, see _round
+            if slot is not None:
+                slot.reset()
+                self._slots.give_back(slot)
+            self._end(ticket, EndReason.ERROR, error=_report(error))
         else:
-            slot.leave(job.loop.ids)
-        if job.over:
-            self._active.remove((job, slot))
-            self._free.append(slot)
+            with self._changed:
+                ticket.positions = slot.charge
+            self._scheduler.join(_Seat(job, slot))
+
+    def _round(self) -> None:
+        """One round of all whose turn it is: one pass of the target."""
+        turns = self._scheduler.next_turns()
+        steps = [seat.job.turn(prompt_tokens) for seat, prompt_tokens in turns]
+        errors = run_together(steps, last=self._target)
+        for (seat, _), error in zip(turns, errors, strict=True):
+            if error is not None:
+                # Whatever it was (a full cache, a broken drafter, a callback that raised), it is
+                # this reply's alone; nobody knows what lies in the slot's caches now.
+                seat.slot.reset()
+                self._end(seat.job, EndReason.ERROR, error=_report(error))
+            if error is not None or seat.job.over:
+                self._leave(seat, broken=error is not None)
+
+    def _leave(self, seat: _Seat, *, broken: bool = False) -> None:
+        if not broken:
+            seat.slot.leave(seat.job.loop.ids)
+        self._scheduler.leave(seat)
+        self._slots.give_back(seat.slot)
 
     def _end(self, reply: Job | Ticket, reason: EndReason, *, error: str | None = None) -> None:
         try:
@@ -173,11 +226,11 @@ class Worker:
             reply.generation.finish(reason, error=error)
 
     def _end_everything(self) -> None:
-        for job, _ in self._active:
-            self._end(job, EndReason.CANCELLED)
+        for seat in self._scheduler.members:
+            self._end(seat.job, EndReason.CANCELLED)
         with self._changed:
-            waiting, tasks = list(self._waiting), list(self._tasks)
-        for ticket in waiting:
+            arrived, tasks = list(self._arrived), list(self._tasks)
+        for ticket in arrived:
             self._end(ticket, EndReason.CANCELLED)
         for _, done in tasks:
             done.set_exception(EngineClosed("the engine was closed"))

@@ -1,14 +1,19 @@
 """What a drafter is: three verbs.
 
 ``begin`` a reply, ``propose`` up to k tokens that may follow, ``accept`` what was really emitted.
-A drafter can be as wrong as it likes: it costs time, never exactness.
+A drafter can be as wrong as it likes: it costs time, never exactness. It may do two things more:
+draft in steps, so that its model's passes are shared with other replies' (`Stepwise`), and see
+the target's hidden states (`Observer`).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
+
+from torch import Tensor
 
 from voiceagent.decoding.choice import Chooser
+from voiceagent.decoding.passes import Steps
 from voiceagent.decoding.sampling import Distribution
 
 
@@ -55,3 +60,24 @@ class Drafter(Protocol):
 
     def accept(self, emitted: Sequence[int]) -> None:
         """The reply went on with ``emitted``, whatever was proposed (called every round)."""
+
+
+@runtime_checkable
+class Stepwise(Protocol):
+    """A drafter with a model of its own: asks for one pass at a time."""
+
+    def steps(self, count: int) -> Steps[Proposal]:
+        """The same as ``propose``, in steps."""
+
+
+@runtime_checkable
+class Observer(Protocol):
+    """A drafter that looks at what the target thought."""
+
+    def observe(self, hidden: Tensor) -> None:
+        """The target's hidden states (rows, hidden size), float32, just before ``accept``.
+
+        Of the tokens it read in this round that stay: the last one before the block, then the
+        accepted ones; so the last row is the one that the last emitted token was chosen from.
+        Overwritten by the target's next pass.
+        """

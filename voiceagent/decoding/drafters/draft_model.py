@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import torch
-
 from voiceagent.decoding.choice import Choice, Chooser
 from voiceagent.decoding.drafters.base import Proposal
+from voiceagent.decoding.passes import Pass, Steps, alone
 from voiceagent.decoding.prefix import common_prefix
 from voiceagent.decoding.sampling import Context
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from voiceagent.decoding.model import CausalModel, KVCache
+
+CATCH_UP = 256
+"""Tokens that are fed in one round to a draft model that is behind: others wait for their rounds
+meanwhile, and the reply itself goes on without a draft."""
 
 
 class DraftModel:
@@ -43,12 +48,20 @@ class DraftModel:
 
     def propose(self, count: int) -> Proposal:
         """Draws up to ``count`` tokens one after the other, fewer where the cache is full."""
+        return alone(self.steps(count))
+
+    def steps(self, count: int) -> Steps[Proposal]:
+        """The same, one pass at a time; nothing is drawn while much of the prompt is unread."""
+        missing = self._ids[self._cache.length : self._cache.capacity]
+        if len(missing) > CATCH_UP:
+            yield from self._feed(missing[:CATCH_UP])
+            return Proposal()
         assert self._chooser is not None, "propose before begin"
         choices: list[Choice] = []
         probabilities: list[float] = []
         context = Context(self._ids, self._prompt_length)
         while len(choices) < count and context.position <= self._cache.capacity:
-            logits = self._feed(context.all[self._cache.length :])
+            logits = yield from self._feed(context.all[self._cache.length :])
             choice = self._chooser.choose(logits, context)
             choices.append(choice)
             probabilities.append(self._chooser.probability(choice.token, choice, logits))
@@ -67,10 +80,10 @@ class DraftModel:
         self._ids.extend(emitted)
         self._keep(before + common_prefix(self._cached[before:], self._ids[before:]))
 
-    def _feed(self, tokens: list[int]) -> torch.Tensor:
-        logits = self._model.forward(torch.tensor(tokens), self._cache, last_only=True)
+    def _feed(self, tokens: list[int]) -> Steps[Tensor]:
+        answer = yield Pass(self._model, self._cache, tokens, scored=1)
         self._cached.extend(tokens)
-        return logits[-1].cpu()
+        return answer.logits[-1]
 
     def _keep(self, length: int) -> None:
         # The last token is always fed again: its logits are what the next draft starts from.

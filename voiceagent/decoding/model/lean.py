@@ -79,36 +79,28 @@ class LeanModel:
         )
 
     def forward(self, tokens: Tensor, cache: KVCache, *, last_only: bool = False) -> Tensor:
-        logits = self.forward_many([(tokens, cache)], last_only=last_only)
-        return logits
+        return self.forward_many([(tokens, cache)], scored=[1] if last_only else None)
 
     def forward_many(
-        self, blocks: Sequence[tuple[Tensor, KVCache]], *, last_only: bool = False
+        self, blocks: Sequence[tuple[Tensor, KVCache]], *, scored: Sequence[int] | None = None
     ) -> Tensor:
-        """Blocks of several conversations in one pass over the weights.
-
-        Args:
-            blocks: tokens and cache of each; no cache twice.
-            last_only: score only the last row of the last block.
-
-        Returns:
-            Logits of all rows, block after block, as `forward`.
-
-        Raises:
-            CacheFull: a block does not fit; no cache was changed.
-        """
-        places = []
-        for tokens, cache in blocks:
-            places += self._places(tokens, cache)
-        joint = torch.cat([tokens for tokens, _ in blocks]).contiguous()
+        """Blocks of several conversations in one pass over the weights; see `JointModel`."""
+        places = [self._places(tokens, cache) for tokens, cache in blocks]
+        # Rows that are not scored go first: a row finds its place by its position, not its order.
+        ends = scored or [len(tokens) for tokens, _ in blocks]
+        starts = [len(tokens) - end for (tokens, _), end in zip(blocks, ends, strict=True)]
+        unscored = [tokens[:at] for (tokens, _), at in zip(blocks, starts, strict=True)]
+        last = [tokens[at:] for (tokens, _), at in zip(blocks, starts, strict=True)]
+        joint = torch.cat(unscored + last)
         if int(joint.min()) < 0 or int(joint.max()) >= self.vocabulary_size:
             raise ValueError(f"tokens must be in [0, {self.vocabulary_size})")
         logits, self._hidden = self._kernels.forward(
             self._model,
             self._scratch,
             joint,
-            places,
-            scored_from=len(joint) - 1 if last_only else 0,
+            [place for rows, at in zip(places, starts, strict=True) for place in rows[:at]]
+            + [place for rows, at in zip(places, starts, strict=True) for place in rows[at:]],
+            scored_from=sum(starts),
             threads=self.threads,
         )
         for tokens, cache in blocks:

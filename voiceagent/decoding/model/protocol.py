@@ -1,6 +1,7 @@
 """What the engine asks of a model."""
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 from torch import Tensor
 
@@ -48,3 +49,24 @@ class CausalModel(Protocol):
     def last_hidden(self) -> Tensor:
         """(rows, hidden_size) float32: the last layer's output in the latest forward pass, before
         the final norm. Overwritten by the next pass."""
+
+
+@runtime_checkable
+class JointModel(Protocol):
+    """A model that reads blocks of several conversations in one pass over its weights."""
+
+    def forward_many(
+        self, blocks: Sequence[tuple[Tensor, KVCache]], *, scored: Sequence[int] | None = None
+    ) -> Tensor:
+        """Appends each block to its cache, as `CausalModel.forward` would.
+
+        Args:
+            blocks: tokens and cache of each; no cache twice.
+            scored: how many rows at the end of each block to score; None scores all.
+
+        Returns:
+            Logits of the scored rows, block after block; `last_hidden` ends with theirs.
+
+        Raises:
+            CacheFull: a block does not fit; no cache was changed.
+        """
