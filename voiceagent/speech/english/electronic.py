@@ -72,7 +72,10 @@ def _named_version(match: re.Match[str]) -> Replacement:
 
 
 def _version_numbers(text: str) -> str:
-    return " point ".join(cardinal(int(part)) for part in text.split("."))
+    return " point ".join(
+        digits(part) if part[0] == "0" < part[1:] else cardinal(int(part))
+        for part in text.split(".")
+    )
 
 
 def _internet_address(match: re.Match[str]) -> Replacement:

@@ -2,7 +2,7 @@
 
 import re
 
-from voiceagent.speech.english.numbers import cardinal, is_one, number, plural
+from voiceagent.speech.english.numbers import cardinal, fraction, is_one, number, plural
 from voiceagent.speech.english.rule import NUMBER, SIGNED
 from voiceagent.speech.english.units import SCALE, SCALES, UNITS
 from voiceagent.speech.mapped import Replacement
@@ -78,8 +78,24 @@ def _seconds(match: re.Match[str]) -> Replacement:
     return f"{number(match['number'])} seconds"
 
 
+_DIVISIBLE = UNITS.keys() - {"%", "h", "m", "g", "l", "L", "in.", "V", "W"}
+"""Units of which a fraction is written; a single letter is rather a name."""
+
+
+def _part_of_a_unit(match: re.Match[str]) -> Replacement:
+    """``1/4 tsp`` -> ``one quarter teaspoon``, ``1 1/2 tsp.`` -> ``one and a half teaspoons``."""
+    said = fraction(int(match["top"]), int(match["bottom"]), whole=match["whole"])
+    return said and f"{said} {_unit(match['unit'], one=not match['whole'])}"
+
+
 RULES = numeric(
     [
+        rule(
+            r"(?<![\w.,/])(?:(?P<whole>\d+) )?(?P<top>\d{1,2})/(?P<bottom>\d{1,2})[ -]?"
+            rf"(?P<unit>{alternatives(_DIVISIBLE)})"
+            r"(?![\w/])(?:\.(?= [a-z]))?",
+            _part_of_a_unit,
+        ),
         rule(r"(?<![\w.,])(?P<number>\d+\.\d+) ?s\b", _seconds),
         rule(r"(?<!\w)(?P<feet>\d{1,2})['′] ?(?P<inches>\d{1,2}(?:\.\d)?)[\"″]", _feet_and_inches),
         rule(rf"(?<![\w.\"])(?P<number>{NUMBER})[\"″](?!\w)", _inches),

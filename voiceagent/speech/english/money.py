@@ -59,7 +59,7 @@ RULES = numeric(
         ),
         rule(
             rf"(?P<sign>(?<![\w)])[-−])?(?P<symbol>{_SYMBOL}) ?(?P<number>{_AMOUNT}){SCALE}"
-            rf"(?: ?/ ?(?P<period>{alternatives(PERIODS)})\b)?",
+            rf"(?: ?/ ?(?P<period>{alternatives(PERIODS)})\b|(?<=\d)s\b)?",
             _money,
         ),
         rule(

@@ -101,5 +101,25 @@ def plural(noun: str) -> str:
     return noun + "s"
 
 
+def fraction(top: int, bottom: int, *, whole: str | None) -> str | None:
+    """``3/4`` -> ``three quarters``, ``2 1/2`` -> ``two and a half``; None if it is none."""
+    if not 2 <= bottom <= 9999:
+        return None
+    if top == bottom:
+        return f"{cardinal(top)} out of {cardinal(bottom)}"
+    if whole and (top, bottom) == (1, 2):
+        return f"{number(whole)} and a half"
+    said = f"{cardinal(top)} {parts(bottom, one=top == 1)}"
+    return f"{number(whole)} and {said}" if whole else said
+
+
+def parts(bottom: int, *, one: bool) -> str:
+    """What a fraction counts: ``4`` -> ``quarters``."""
+    if bottom == 2:
+        return "half" if one else "halves"
+    name = "quarter" if bottom == 4 else ordinal(bottom)
+    return name if one else plural(name)
+
+
 def _with_rest(words: str, rest: int) -> str:
     return f"{words} {cardinal(rest)}" if rest else words

@@ -108,6 +108,41 @@ def _airliner(match: re.Match[str]) -> Replacement:
     return [(match.start(), match.start("number")), (said, match.start("number"), match.end())]
 
 
+def _people(match: re.Match[str]) -> Replacement:
+    """``1.2B users`` -> ``one point two billion users``."""
+    return f"{number(match['number'])} {'billion' if match['scale'] == 'B' else 'million'}"
+
+
+def _military(match: re.Match[str]) -> Replacement:
+    """``0800 hours`` -> ``oh eight hundred hours``."""
+    hour, minute = int(match["hour"]), int(match["minute"])
+    if hour > 24 or minute > 59:
+        return None
+    return f"{pair(hour)} {pair(minute) if minute else 'hundred'}"
+
+
+def _bill(match: re.Match[str]) -> Replacement:
+    """``a $5 bill`` -> ``a five dollar bill``."""
+    return f"{number(match['number'])} dollar"
+
+
+def _life(match: re.Match[str]) -> Replacement:
+    return "born" if match.group()[0] == "b" else "died"
+
+
+def _world_war(match: re.Match[str]) -> Replacement:
+    return f"World War {'two' if match['which'] in ('II', '2') else 'one'}"
+
+
+def _letter(match: re.Match[str]) -> Replacement:
+    """``H.264``: the dot is not said."""
+    return match["letter"] + " "
+
+
+def _to(match: re.Match[str]) -> Replacement:
+    return " to "
+
+
 def _folder(match: re.Match[str]) -> Replacement:
     """An absolute path: its first slash is said like the others."""
     return [("slash ", match.start(), match.start() + 1), (match.start() + 1, match.end())]
@@ -158,8 +193,20 @@ RULES = [
                 r"small|high|low|bett|cheap|long|short|the ))",
                 _factor,
             ),
+            rule(r"(?<![\w.,$])(?P<number>\d+(?:\.\d+)?)(?P<scale>[BM])(?= [a-z])", _people),
+            rule(r"\b(?P<hour>[0-2]\d)(?P<minute>[0-5]\d)(?= hours\b)", _military),
+            rule(
+                r"(?<=\b[Aa] )\$(?P<number>\d{1,3}(?:,\d{3})*)"
+                r"(?= (?:bill|note|coin|gift|discount|coupon|voucher|fee|fine|ticket|tip|bonus|"
+                r"deposit|donation|refund|payment|prize|budget|investment)\b)",
+                _bill,
+            ),
+            rule(r"(?<=[°º][CF])\s*[-–]\s*(?=\d)", _to),
+            rule(r"\b(?P<letter>[A-Z])\.(?=\d{2,}\b)", _letter),
+            rule(r"\b[bd]\.(?= [12]\d{3}\b)", _life),
             rule(r"\bBoeing (?P<number>7\d7)(?:-(?P<series>\d{1,4}))?\b(?!-)", _airliner),
         ]
     ),
+    rule(r"\bWW ?(?P<which>I{1,2}|[12])\b", _world_war),
     rule(r"(?<![\w/.:<])/(?:[\w.-]+/)+[\w.-]*\w", _folder),
 ]

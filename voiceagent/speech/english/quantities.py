@@ -2,7 +2,7 @@
 
 import re
 
-from voiceagent.speech.english.numbers import cardinal, digits, number, ordinal, plural
+from voiceagent.speech.english.numbers import cardinal, digits, fraction, number, ordinal, parts
 from voiceagent.speech.english.rule import NUMBER, SIGNED
 from voiceagent.speech.english.units import VULGAR_FRACTIONS
 from voiceagent.speech.mapped import Kept, Replacement, Said
@@ -21,30 +21,15 @@ def _well_known(match: re.Match[str]) -> Replacement:
 def _fraction(match: re.Match[str]) -> Replacement:
     """``3/4`` -> ``three quarters``, ``2 1/2`` -> ``two and a half``."""
     top, bottom = int(match["top"].replace(",", "")), int(match["bottom"])
-    if bottom < 2 or len(match["bottom"]) > 4:
-        return None
-    if top == bottom:
-        return f"{cardinal(top)} out of {cardinal(bottom)}"
-    whole = match["whole"]
-    if whole and (top, bottom) == (1, 2):
-        return f"{number(whole)} and a half"
-    said = f"{cardinal(top)} {_parts(bottom, one=top == 1)}"
-    return f"{number(whole)} and {said}" if whole else said
-
-
-def _parts(bottom: int, *, one: bool) -> str:
-    if bottom == 2:
-        return "half" if one else "halves"
-    name = "quarter" if bottom == 4 else ordinal(bottom)
-    return name if one else plural(name)
+    return fraction(top, bottom, whole=match["whole"])
 
 
 def _vulgar_fraction(match: re.Match[str]) -> Replacement:
     top, bottom = VULGAR_FRACTIONS[match["sign"]]
     if match["whole"]:
-        said = "a half" if bottom == 2 else f"{cardinal(top)} {_parts(bottom, one=top == 1)}"
+        said = "a half" if bottom == 2 else f"{cardinal(top)} {parts(bottom, one=top == 1)}"
         return f"{number(match['whole'])} and {said}"
-    return f"{cardinal(top)} {_parts(bottom, one=top == 1)}"
+    return f"{cardinal(top)} {parts(bottom, one=top == 1)}"
 
 
 def _ordinal(match: re.Match[str]) -> Replacement:
