@@ -73,8 +73,10 @@ class Microphone:
         self._stream.close()
 
     def take(self) -> Int16:
-        """What has come in since the last call (samples,) at 16 kHz."""
-        pcm = self.ring.take(self.ring.held)
+        """What has come in since the last call (samples,) at 16 kHz, in whole chunks: few calls
+        leave the core to those who need it."""
+        chunk = self._rate_hz * CHUNK_MS // 1000
+        pcm = self.ring.take(self.ring.held // chunk * chunk)
         return to_int16(self._resampler.push(to_float32(pcm)))
 
     def _on_block(self, block: Any, frames: int, times: Any, status: Any) -> None:

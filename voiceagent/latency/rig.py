@@ -150,6 +150,11 @@ class BothSides:
         both = to_float32(pcm[int(from_s * RATE_HZ) :])
         return np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1])
 
+    def is_heard_since(self, from_s: float, *, for_s: float) -> bool:
+        """Whether the ear has heard its first sound since ``from_s`` at least ``for_s`` ago."""
+        loud = np.flatnonzero(np.abs(self.sides(from_s=from_s)[1]) > AUDIBLE)
+        return len(loud) > 0 and self.length_s - from_s - loud[0] / RATE_HZ >= for_s
+
     def wait_for_reply(self, *, from_s: float, quiet_s: float, timeout_s: float) -> bool:
         """Waits until the ear has heard something since ``from_s`` and then ``quiet_s`` of silence;
         false if nothing was heard for ``timeout_s``, or without end."""

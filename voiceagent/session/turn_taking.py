@@ -24,9 +24,10 @@ from voiceagent.session.backchannel import is_backchannel, is_listening_noise
 class Limits:
     """When sound becomes a decision. Silences count from the last sound."""
 
-    judge_after_ms: tuple[int, ...] = (200, 350, 500, 800)
-    """Silences after which the end-of-turn model is asked: it is surer when it hears the silence
-    itself (0.30 after 0.2 s and 0.74 after 0.5 s of it, for one finished question)."""
+    judge_after_ms: tuple[int, ...] = (300, 600, 900)
+    """Silences after which the end-of-turn model is asked, until it says yes: it is surer when it
+    hears the silence itself (0.30 after 0.2 s and 0.74 after 0.5 s of it, for one finished
+    question), and each time it takes 60 ms of a core from the reply that is being prepared."""
     finished_words_ms: int = 600
     """Silence that ends a turn of finished words which do not sound finished; and after which a
     sound without words is no turn."""
@@ -225,7 +226,7 @@ class TurnTaking:
 
     def _look_again(self) -> None:
         due = self.limits.judge_after_ms[self._judgements :]
-        if self._open and due and self._silent_ms >= due[0]:
+        if self._open and not self._sounds_finished and due and self._silent_ms >= due[0]:
             self._judgements += 1
             self._decisions.append(Judge())
 

@@ -60,7 +60,7 @@ class EchoCanceller:
         self._power = np.full(bins, 1e-6)
         self._learned = 0
         self._echo_power = 0.0
-        self._loud_since = PARTITIONS
+        self._loud_since = PARTITIONS + 1
         """Blocks since something was played: its echo may last as long."""
         self.silenced_blocks = 0
 
@@ -71,9 +71,9 @@ class EchoCanceller:
 
     def cancel(self, heard: Float32, *, played: Float32) -> Float32:
         """What is left of ``heard`` without the echo of ``played``; (BLOCK,) each, at one rate."""
+        if self._loud_since > PARTITIONS and not _is_loud(played):
+            return heard  # nothing is left in the room, nor in the filter
         self._take(played)
-        if self._loud_since >= PARTITIONS:
-            return heard
         echo = np.fft.irfft((self._weights * self._spectra).sum(axis=0))[BLOCK:]
         rest = heard - echo
         self._adapt(rest, echo)
