@@ -26,6 +26,7 @@ from voiceagent.core.history import Message
 from voiceagent.core.reply import Reply
 from voiceagent.decoding.generation import EngineEvent, OnEvent, Request
 from voiceagent.decoding.record import Round
+from voiceagent.gateway.inbox import Inbox
 from voiceagent.gateway.limits import Limits
 from voiceagent.gateway.live import Failed, LiveReply, ToolPassed, UsageKnown
 from voiceagent.gateway.metrics import Metrics
@@ -88,7 +89,7 @@ class Author:
         self._boundary, self._turn, self._hears = boundary, turn, hears
         self._calls, self._limits, self._metrics = calls, limits, metrics
         self._started_s = time.monotonic()
-        self._events: asyncio.Queue[EngineEvent] = asyncio.Queue()
+        self._inbox = Inbox()
         self._writing: Writing | None = None
         self._reply: Reply | None = None
         self._rounds: list[Round] = []
@@ -194,13 +195,10 @@ class Author:
         """Tokenizing a long prompt takes a while: not on the event loop."""
         self._waits = True
         self._metrics.waiting.inc()
-        loop, events = asyncio.get_running_loop(), asyncio.Queue[EngineEvent]()
-        self._events = events
+        self._inbox = inbox = Inbox()
         submit = self._source.submit
         self._submitting = submitting = asyncio.ensure_future(
-            asyncio.to_thread(
-                submit, request, on_event=lambda event: _hand_over(loop, events, event)
-            )
+            asyncio.to_thread(submit, request, on_event=inbox.put)
         )
         submitting.add_done_callback(self._take_writing)
         self._writing = await asyncio.shield(submitting)  # a thread cannot be called back
@@ -236,18 +234,20 @@ class Author:
     async def _follow(self, reply: Reply) -> None:
         """Takes the source's events until its Finish."""
         while reply.ledger.alive and reply.ledger.finished is None:
-            event = await asyncio.wait_for(self._events.get(), self._limits.silence_s)
-            if not reply.ledger.alive:
-                return
-            if isinstance(event, Round):
-                self._begun()
-                self._rounds.append(event)
-                self._live.rounds.append(event)
-                self._metrics.see_round(event)
-            elif isinstance(event, Draft | Verify | Rollback | Finish):
-                reply.apply(event, now_s=self._now_s())
-                self._publish()
-                self._take(reply.commits())
+            for event in await self._inbox.take(within_s=self._limits.silence_s):
+                if reply.ledger.alive:
+                    self._see(event, reply)
+
+    def _see(self, event: EngineEvent, reply: Reply) -> None:
+        if isinstance(event, Round):
+            self._begun()
+            self._rounds.append(event)
+            self._live.rounds.append(event)
+            self._metrics.see_round(event)
+        elif isinstance(event, Draft | Verify | Rollback | Finish):
+            reply.apply(event, now_s=self._now_s())
+            self._publish()
+            self._take(reply.commits())
 
     def _take(self, commits: list[Commit]) -> None:
         for commit in commits:
@@ -338,11 +338,3 @@ class Author:
 
 def _is_complete(reply: Reply) -> bool:
     return reply.ledger.ended is not None and reply.ledger.ended.is_complete
-
-
-def _hand_over(
-    loop: asyncio.AbstractEventLoop, queue: "asyncio.Queue[EngineEvent]", event: EngineEvent
-) -> None:
-    """The queue needs no bound: ``max_tokens`` bounds what one reply can put into it."""
-    if not loop.is_closed():
-        loop.call_soon_threadsafe(queue.put_nowait, event)
