@@ -49,7 +49,7 @@ class Tab:
             raise PageError(json.dumps(result["exceptionDetails"])[:2000])
         return result["result"].get("value")
 
-    async def until(self, script: str, *, within_s: float = 10.0) -> Any:
+    async def until(self, script: str, *, within_s: float = 30.0) -> Any:
         """The value of an expression, once it is true; looked at again with every frame."""
         try:
             async with asyncio.timeout(within_s):
