@@ -71,6 +71,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     manner.add_argument(
         "--echo", type=float, metavar="DB", help="let it come back in a recording, so loud (-20)"
     )
+    manner.add_argument(
+        "--idle",
+        type=quantity,
+        metavar="S",
+        default=120,
+        help="with --mic: silence until the agent asks who is there, then ends (120; 0 never)",
+    )
     _add_settings(parser)
     parser.add_argument("--json", action="store_true", help="end with one line that is JSON")
 
@@ -182,6 +189,7 @@ async def _hold(
     """One conversation, shown as it happens; Ctrl-C breaks it off."""
     from voiceagent.audio.hold import Manner, hold
     from voiceagent.commands._terminal import open_terminal
+    from voiceagent.session.patience import Patience
 
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -192,6 +200,7 @@ async def _hold(
         greets=not arguments.no_greeting,
         echo_db=arguments.echo,
         guard=arguments.echo_guard,
+        patience=Patience(idle_s=arguments.idle or None if arguments.mic else None),
     )
     with open_terminal() as terminal:
         screen = output.Screen(terminal)

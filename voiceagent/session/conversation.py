@@ -71,6 +71,7 @@ class Conversation:
         self.steps = 0
         """Counts what has happened: it stands still when nothing moves any more."""
         self.user_has_floor = False
+        self.turns_begun = 0
         self.thinking: set[str] = set()
         """What is being worked out about the user's sound; see ``begin`` and ``done``."""
         self.waiting_ms = 0.0
@@ -172,6 +173,7 @@ class Conversation:
     def turn_began(self) -> None:
         """The user can be heard."""
         self.user_has_floor = True
+        self.turns_begun += 1
         self._words.begin()
 
     def turn_may_end(self, text: str) -> int:

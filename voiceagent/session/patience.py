@@ -22,3 +22,6 @@ class Patience:
     comes. Then: the conversation ends with an error."""
     end_s: float = 20.0
     """For the processors to end by themselves. Then: they are cancelled."""
+    idle_s: float | None = None
+    """For anybody to say anything. Then: a notice; as much later a goodbye and the end. None: for
+    ever."""

@@ -12,6 +12,7 @@ from pipecat.workers.runner import WorkerRunner
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.session.conversation import Conversation
 from voiceagent.session.frames import SayFrame
+from voiceagent.session.idle import end_when_idle
 from voiceagent.session.patience import Patience
 
 
@@ -48,6 +49,9 @@ async def converse(
         asyncio.create_task(_watch(conversation, after_s=patience.stalled_s), name="watchdog"),
         asyncio.create_task(conversation.broken.wait(), name="broken"),
     ]
+    if patience.idle_s is not None:
+        idle = end_when_idle(conversation, worker, after_s=patience.idle_s)
+        waits.append(asyncio.create_task(idle, name="idle"))
     try:
         done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         if conversation.breakdown:
