@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from engines import EOS, says, start
+from decoding_doubles import headed
+from engines import EOS, TARGET, says, start
 
 from voiceagent.core.events import Draft, EndReason, Finish, Rollback, Verify
 from voiceagent.core.ledger import Author, Ledger, Turn
@@ -13,12 +14,12 @@ from voiceagent.decoding.record import Round
 from voiceagent.decoding.sampling import Sampling
 
 
-@pytest.mark.parametrize("drafter", ["none", "ngram", "model"])
+@pytest.mark.parametrize("drafter", ["none", "ngram", "model", "best", "head"])
 def test_every_drafter_gives_the_same_reply(
     open_engine: Callable[..., Engine], drafter: str
 ) -> None:
     """Greedy and sampled, whoever drafts; and the speculative ones really speculate."""
-    engine = open_engine()
+    engine = open_engine(drafters={"head": lambda: headed(TARGET)})
     drafted = accepted = rejected = 0
     for seed in range(12):
         sampling = Sampling(temperature=0.5 * (seed % 3), seed=seed)

@@ -117,7 +117,7 @@ def test_what_does_not_fit_is_refused_before_anything_is_promised(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"drafter": "oracle"}, "no drafter 'oracle' here: use none or ngram or model"),
+        ({"drafter": "oracle"}, "no drafter 'oracle' here: use none or ngram or model or best"),
         ({"window": -1}, "window must be >= 0"),
         ({"max_tokens": -1}, "max_tokens must be >= 0"),
     ],

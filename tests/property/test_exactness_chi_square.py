@@ -8,10 +8,11 @@ import math
 from collections import Counter
 from collections.abc import Hashable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
-from decoding_doubles import TableModel, empty, exact_law, modelled, reply
+from decoding_doubles import TableModel, empty, exact_law, headed, modelled, reply
 
 from voiceagent.decoding.sampling import Chance, Sampling
 
@@ -22,7 +23,7 @@ REPLIES = 6000
 LENGTH = 5
 """One plain token, a block of two, its bonus, and one more."""
 ALPHA_Z = 4.265
-"""The normal quantile of 1 - 1e-5: two tests, fixed seeds, no flakes."""
+"""The normal quantile of 1 - 1e-5: a few tests, fixed seeds, no flakes."""
 
 
 def law(
@@ -60,14 +61,17 @@ def chi_square(counts: Counter[Hashable], expected: dict[Hashable, Fraction]) ->
     return statistic, cells - 1
 
 
-@pytest.mark.parametrize("acceptance", ["rejection", "coupled"])
-def test_joint_counts_follow_the_law(acceptance: str) -> None:
+@pytest.mark.parametrize(
+    ("acceptance", "drafter"),
+    [("rejection", modelled(DRAFT)), ("coupled", modelled(DRAFT)), ("rejection", headed(TARGET))],
+    ids=["rejection", "coupled", "rejection-head"],
+)
+def test_joint_counts_follow_the_law(acceptance: str, drafter: Any) -> None:
     """Thousands of seeds, one law; what top-k cut off never comes, and seeds matter."""
     asked = {"temperature": 1.2, "top_k": 3}
     expected = law(Sampling(**asked))
     counts: Counter[Hashable] = Counter()
     drafted = accepted = rejected = 0
-    drafter = modelled(DRAFT)
     for seed in range(REPLIES):
         told = reply(
             TARGET,

@@ -5,11 +5,12 @@ is the real one with its probabilities taken as fractions. The law of a speculat
 *equal* to the law of plain decoding: no tolerance, no statistics.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import pytest
-from decoding_doubles import TableModel, empty, exact_law, gambler, modelled, reply
+from decoding_doubles import TableModel, empty, exact_law, gambler, headed, modelled, reply
 
 from voiceagent.decoding.sampling import Chance, Sampling
 
@@ -52,6 +53,7 @@ def law(
     bad_words: Sequence[tuple[int, ...]] = (),
     stop: tuple[str, ...] = (),
     draft: TableModel | None = DRAFT,
+    drafter: Callable[[], Any] | None = None,
 ) -> tuple[dict[Hashable, Fraction], dict[str, int]]:
     """The law of tokens and text, and how often each thing happened on the way to it."""
     counts = {"drafted": 0, "accepted": 0, "rejected": 0, "ended inside": 0}
@@ -59,7 +61,7 @@ def law(
     def run(chance: Chance) -> Hashable:
         told = reply(
             TARGET,
-            empty() if draft is None else modelled(draft),
+            drafter() if drafter else empty() if draft is None else modelled(draft),
             sampling=sampling,
             windows=windows,
             max_tokens=max_tokens,
@@ -127,6 +129,19 @@ def test_law_with_a_draft_equal_to_the_target() -> None:
     assert speculative == plain
     assert counts["accepted"] > 0
     assert counts["rejected"] == 0
+
+
+@pytest.mark.parametrize("acceptance", ["rejection", "coupled"])
+@pytest.mark.parametrize("name", ["temperature 1", "all together"])
+def test_law_with_a_head_over_hidden_states(name: str, acceptance: str) -> None:
+    """Drafted from the target's own features, after rounds of every outcome."""
+    plain, _ = law(PARAMETERS[name], windows=0, acceptance=acceptance, draft=None)
+    head = headed(TARGET)
+    speculative, counts = law(
+        PARAMETERS[name], windows=(2, 1), acceptance=acceptance, drafter=lambda: head
+    )
+    assert speculative == plain
+    assert all(counts[what] > 0 for what in ("drafted", "accepted", "rejected"))
 
 
 def test_law_with_guesses_that_had_no_alternative() -> None:

@@ -12,6 +12,7 @@ from decoding_doubles import (
     empty,
     eos_happy,
     gambler,
+    headed,
     modelled,
     oracle,
     reply,
@@ -95,6 +96,7 @@ def test_what_is_written_always_parses(
     for drafter in (
         ScriptedDrafter("destroyer", destroyer),
         gambler(len(PIECES), seed=seed),
+        headed(target),
         eos_happy(len(PIECES), EOS, seed=seed),
         modelled(TableModel(len(PIECES), seed=seed + 1, like=target, distance=1.0)),
     ):
@@ -119,6 +121,7 @@ def test_the_text_depends_on_no_drafter_and_no_window(seed: int, temperature: fl
         oracle(whole),
         adversary(whole, len(PIECES)),
         gambler(len(PIECES), seed=seed),
+        headed(target),
         modelled(TableModel(len(PIECES), seed=seed + 1, like=target, distance=0.5)),
     ):
         for windows in (1, 3, (0, 6, 2)):

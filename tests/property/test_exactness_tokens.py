@@ -15,18 +15,20 @@ from decoding_doubles import (
     empty,
     eos_happy,
     gambler,
+    headed,
     modelled,
     oracle,
     reply,
 )
 
-from voiceagent.decoding.drafters import NgramDrafter
+from voiceagent.decoding.drafters import BestDrafter, NgramDrafter
 from voiceagent.decoding.sampling import Sampling
 
 VOCABULARY, EOS = 6, 5
 PROMPT = (0, 1, 2, 0, 1)
 TARGET = TableModel(VOCABULARY, seed=1)
 CLOSE = TableModel(VOCABULARY, seed=2, like=TARGET, distance=1.0)
+HEAD = headed(TARGET)
 WINDOWS: tuple[int | Sequence[int], ...] = (1, 2, 4, (0, 3, 1))
 SEEDS = range(80)
 
@@ -45,6 +47,8 @@ DRAFTERS: dict[str, tuple[Maker, bool, bool]] = {
     "self": (lambda plain, seed: modelled(TARGET), True, False),
     "model": (lambda plain, seed: modelled(CLOSE), True, True),
     "ngram": (lambda plain, seed: NgramDrafter(shortest=1), True, True),
+    "best": (lambda plain, seed: BestDrafter(modelled(CLOSE)), True, True),
+    "head": (lambda plain, seed: HEAD, True, True),
     "oracle": (lambda plain, seed: oracle(plain), True, False),
     "adversarial": (lambda plain, seed: adversary(plain, VOCABULARY), False, True),
     "random": (lambda plain, seed: gambler(VOCABULARY, seed=seed), True, True),

@@ -16,7 +16,7 @@ import torch
 from voiceagent.core.events import Draft, EndReason, Rollback, Verify
 from voiceagent.decoding.choice import Chooser
 from voiceagent.decoding.controller import Controller, FixedWindow, Plan
-from voiceagent.decoding.drafters import DraftModel, Proposal
+from voiceagent.decoding.drafters import DraftModel, FeatureHead, HeadDrafter, Proposal
 from voiceagent.decoding.generation import EngineEvent, Generation, Request
 from voiceagent.decoding.grammar import RowMasks
 from voiceagent.decoding.job import Job
@@ -186,6 +186,14 @@ def empty() -> ScriptedDrafter:
 def modelled(model: TableModel) -> DraftModel:
     """The real drafter over a table."""
     return DraftModel(model, model.new_cache(CAPACITY))
+
+
+def headed(target: TableModel) -> HeadDrafter:
+    """The real drafter over the table's rows as features, its head briefly trained on them."""
+    luck = np.random.default_rng(17)
+    texts = luck.integers(target.real, size=(20, 12)).tolist()
+    embed = torch.eye(target.real).__getitem__
+    return HeadDrafter(FeatureHead.fit(target, texts, embed=embed, score=lambda row: row))
 
 
 # Luck ----------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from voiceagent.decoding.controller import AdaptiveWindow, Controller, Costs, FixedWindow
-from voiceagent.decoding.drafters import DraftModel, NgramDrafter, NoDrafter
+from voiceagent.decoding.drafters import BestDrafter, DraftModel, NgramDrafter, NoDrafter
 from voiceagent.decoding.endings import ending_probability, ending_tokens, up_to_last_word
 from voiceagent.decoding.errors import ContextOverflow, EngineError
 from voiceagent.decoding.generation import EngineEvent, Generation, OnEvent, Request
@@ -246,6 +246,7 @@ class Engine:
         if draft is not None:
             capacity = min(self._capacity, draft.context_length)
             known["model"] = lambda: DraftModel(draft, draft.new_cache(capacity))
+            known["best"] = lambda: BestDrafter(DraftModel(draft, draft.new_cache(capacity)))
         return known | dict(more)
 
     def _check(self, request: Request, prompt: Sequence[int]) -> None:
@@ -325,7 +326,7 @@ class Engine:
             return FixedWindow(window)
         if name not in self._adaptive:
             costs = self._costs or self._measure()
-            draft_s = costs.draft_s if name == "model" else 0.0
+            draft_s = costs.draft_s if name in ("model", "best") else 0.0
             self._adaptive[name] = AdaptiveWindow(costs.with_draft(draft_s))
         return self._adaptive[name]
 
