@@ -1,15 +1,14 @@
 """The real recognizer: words out of human speech, nothing out of noise."""
 
-import gzip
 import re
 from pathlib import Path
 
 import jiwer
 import numpy as np
 import pytest
+from recordings import available, human_recordings
 
 from voiceagent.config import cache_directory
-from voiceagent.sound.files import read_sound
 from voiceagent.speech import recognizer as module
 from voiceagent.speech.recognizer import (
     FULL_WINDOW_S,
@@ -20,21 +19,7 @@ from voiceagent.speech.recognizer import (
 from voiceagent.weights.manifest import Manifest
 from voiceagent.weights.store import Store
 
-HUMAN = Path("/usr/share/asterisk/sounds/en_US_f_Allison")
-TRANSCRIPTS = Path("/usr/share/doc/asterisk-core-sounds-en/core-sounds-en.txt.gz")
-"""Debian's asterisk-core-sounds-en-wav and asterisk-core-sounds-en (CC-BY-SA-3.0)."""
-RECORDINGS = [
-    "agent-alreadyon",
-    "conf-onlyperson",
-    "privacy-prompt",
-    "vm-intro",
-    "auth-thankyou",
-    "vm-goodbye",
-    "conf-enteringno",
-    "dir-instr",
-    "queue-thankyou",
-    "tt-allbusy",
-]
+PEOPLE = {recording.id: recording for recording in human_recordings()}
 
 
 @pytest.fixture(scope="module")
@@ -44,25 +29,8 @@ def recognizer() -> WhisperRecognizer:
     return WhisperRecognizer(Store(cache_directory()).folder(files), threads=2)
 
 
-def transcript(name: str) -> str:
-    lines = gzip.decompress(TRANSCRIPTS.read_bytes()).decode().splitlines()
-    return next(line.split(":", 1)[1].strip() for line in lines if line.startswith(f"{name}:"))
-
-
 def words(text: str) -> str:
     return " ".join(re.sub(r"[^\w\s]", " ", text.lower()).split())
-
-
-def test_human_speech(recognizer: WhisperRecognizer) -> None:
-    """Ten telephone recordings of a human voice: word error rate of at most 10 %."""
-    said, heard = [], []
-    for name in RECORDINGS:
-        sound = read_sound(HUMAN / f"{name}.wav")
-        result = recognizer.recognize(sound.pcm, sound.rate_hz)
-        assert result.confident, name
-        said.append(words(transcript(name)))
-        heard.append(words(result.text))
-    assert jiwer.wer(said, heard) <= 0.10
 
 
 def noise(level: float, *, seconds: float = 3.0) -> np.ndarray:
@@ -100,16 +68,17 @@ def test_silence_does_not_run_the_model(
 
 def test_long_utterances_are_heard_to_the_end(recognizer: WhisperRecognizer) -> None:
     """What is longer than the model's window is cut where it is quiet, and nothing is lost."""
-    sound = read_sound(HUMAN / "demo-congrats.wav")
+    recording = PEOPLE["congratulations"]
+    sound = available(recording)
     assert sound.duration_s > FULL_WINDOW_S
     text = words(recognizer.recognize(sound.pcm, sound.rate_hz).text)
     assert text.startswith("congratulations you have successfully installed")
-    assert jiwer.wer(words(transcript("demo-congrats")), text) <= 0.12
+    assert jiwer.wer(words(recording.text), text) <= 0.12
 
 
 def test_a_thorough_look(recognizer: WhisperRecognizer) -> None:
     """For checks, the full window and a beam give the words as well."""
-    sound = read_sound(HUMAN / "hello-world.wav")
+    sound = available(PEOPLE["hello-world"])
     result = recognizer.recognize(sound.pcm, sound.rate_hz, thorough=True)
     assert words(result.text) == "hello world"
 
@@ -128,7 +97,7 @@ def test_a_loop_is_done_again_with_the_full_window(
         return decode(pcm, window_s=window_s, language=language, beam=beam)
 
     monkeypatch.setattr(recognizer, "_decode", looping)
-    sound = read_sound(HUMAN / "vm-goodbye.wav")
+    sound = available(PEOPLE["goodbye"])
     assert words(recognizer.recognize(sound.pcm, sound.rate_hz).text) == "goodbye"
     assert windows == [module.SHORT_WINDOW_S, FULL_WINDOW_S]
 

@@ -196,3 +196,13 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     """Writing into a folder that is not there names the file that cannot be written."""
     with pytest.raises(SoundFileError, match=r"cannot write .*gone/reply\.wav"):
         write_wav(tmp_path / "gone" / "reply.wav", np.zeros(10, dtype=np.int16), 8_000)
+
+
+@pytest.mark.parametrize("right", [-1.0, -0.98, 0.0])
+def test_channels_that_cancel_out_are_not_lost(tmp_path: Path, right: float) -> None:
+    """A wave and its mirror are heard as the one, a voice beside a silent channel as half."""
+    wave = (0.5 * np.sin(np.arange(8000) * 0.2)).astype(np.float32)
+    path = tmp_path / "mirror.wav"
+    write_wav(path, np.stack([wave, np.float32(right) * wave], axis=1), 8000)
+    expected = wave / 2 if right == 0 else wave
+    assert np.allclose(read_sound(path).pcm, expected, atol=1e-3)

@@ -100,7 +100,7 @@ def load_models(
     """
     from voiceagent.decoding.engine import Engine
 
-    ears = _load_ears(preset, store, shares=shares, on_step=on_step)
+    ears = _load_ears(config.persona.language, preset, store, shares=shares, on_step=on_step)
     on_step("voice", 3, 4)
     synthesizer = _load_voice(config, preset, store, shares=shares)
     on_step("language models", 4, 4)
@@ -121,7 +121,7 @@ def load_models(
 
 
 def _load_ears(
-    preset: "Preset", store: "Store", *, shares: Shares, on_step: OnStep
+    language: str, preset: "Preset", store: "Store", *, shares: Shares, on_step: OnStep
 ) -> dict[str, Any]:
     """VAD, end-of-turn model and recognizer, warmed up, by their names in ``Models``."""
     from voiceagent.speech.recognizer import WhisperRecognizer
@@ -134,7 +134,7 @@ def _load_ears(
     on_step("recognizer", 2, 4)
     folder = store.folder(preset.files["recognizer"])
     recognizer = WhisperRecognizer(folder, threads=shares.recognizer)
-    recognizer.warm_up()
+    recognizer.warm_up(language=language)
     return {
         "vad": lambda: Vad(vad_path),
         "end_of_turn": end_of_turn,

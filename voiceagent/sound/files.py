@@ -26,6 +26,11 @@ _WAV_MAX_BYTES = (1 << 32) - 1024
 """A wav header counts its bytes in 32 bits."""
 
 
+_CANCELLED = 0.05
+"""A mean with less than this of the loudest channel's power has lost it: two equal voices keep all,
+one voice beside a silent channel a quarter."""
+
+
 class SoundFileError(VoiceAgentError):
     """A recording that cannot be read or written; the message names the file and the reason."""
 
@@ -47,12 +52,23 @@ class Sound:
 def read_sound(path: Path | str) -> Sound:
     """Reads a wav, flac, ogg or other sound file of any rate; channels are averaged.
 
+    Where they cancel out (a balanced line recorded as stereo is one wave and its mirror), the
+    loudest one is taken alone.
+
     Raises:
         SoundFileError: missing, empty, not a sound file, longer than ``MAX_DURATION_S``, or it
             holds samples that are no numbers.
     """
     channels = read_channels(path)
-    return Sound(pcm=channels.pcm.mean(axis=1, dtype=np.float32), rate_hz=channels.rate_hz)
+    return Sound(pcm=_mixed_down(channels.pcm), rate_hz=channels.rate_hz)
+
+
+def _mixed_down(pcm: Float32) -> Float32:
+    mixed: Float32 = pcm.mean(axis=1, dtype=np.float32)
+    power = np.square(pcm).mean(axis=0)
+    if np.square(mixed).mean() < _CANCELLED * power.max():
+        return np.ascontiguousarray(pcm[:, power.argmax()])
+    return mixed
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,10 +95,19 @@ class WhisperRecognizer:
             raise RecognitionError(f"cannot load the recognizer from {folder}: {error}") from error
         self._tokenizers: dict[str, Tokenizer] = {}
 
-    def warm_up(self) -> None:
-        """Runs the model once: its first run is slower than the rest."""
+    def warm_up(self, *, language: str = "en") -> None:
+        """Runs the model once in the language that will be spoken: its first run is slower.
+
+        Raises:
+            RecognitionError: the model does not know the language.
+        """
         hum = np.sin(np.arange(RATE_HZ, dtype=np.float32) * 0.1).astype(np.float32)
-        self._decode(hum, window_s=SHORT_WINDOW_S, language="en")
+        try:
+            self._decode(hum, window_s=SHORT_WINDOW_S, language=language)
+        except ValueError as error:
+            raise RecognitionError(
+                f"the recognizer knows no language {language!r}: give a code such as en, de or zh"
+            ) from error
 
     def recognize(
         self,
