@@ -115,3 +115,26 @@ async def test_the_same_recording_is_the_same_conversation(
             for reply in turn["replies"]:
                 reply.pop("times_s")
     assert first == second
+
+
+async def test_a_pause_in_mid_sentence_is_not_spoken_into(
+    models: Models, config: Config, tmp_path: Path
+) -> None:
+    """smart-turn takes "Could you please tell me" for a whole question; its words say otherwise.
+    One turn, one reply, and not a sample of sound inside the pause."""
+    sound = fixture("pause-in-the-middle").sound()
+    held = await talk(sound, models, config, tmp_path, waits=False)
+    (turn,) = held.minutes.confirmed
+    assert "capital of Italy" in turn.text
+    assert len(held.minutes.answers(turn)) == 1
+    spoken_s = len(sound.pcm) / sound.rate_hz
+    assert np.count_nonzero(held.ear[: int(spoken_s * held.rate_hz)]) == 0
+
+
+async def test_a_hum_behind_the_greeting_is_no_turn(
+    models: Models, config: Config, tmp_path: Path
+) -> None:
+    """Whatever the recognizer writes for it ("mm-m-h-m-m")."""
+    greeting = load_config(flags={"preset": "tiny", "decoding.max_tokens": 12})
+    held = await talk(fixture("mhm").sound(), models, greeting, tmp_path)
+    assert held.minutes.confirmed == []
