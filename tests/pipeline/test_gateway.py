@@ -48,7 +48,7 @@ async def events(client, path, body):
 
 async def frames(client, **fields):
     """The frames of one reply."""
-    data = await events(client, "/v1/replies", {"messages": ASK, **fields})
+    data = await events(client, "/v1/replies", {"messages": ASK} | fields)
     return [from_json(line) for line in data]
 
 
@@ -70,6 +70,24 @@ async def test_three_protocols_leave_the_same_text(client):
     assert final_text(pushed) == final_text(flushed) == final_text(committed) != ""
     assert flushed[-1].statistics["churn"] == committed[-1].statistics["churn"] == 1.0
     assert pushed[-1].statistics["churn"] > 1.0
+
+
+async def test_many_clients_at_once_each_get_their_own_text(client):
+    """Twelve at the same time, in all protocols: every stream is legal, complete and correct."""
+    topics = ("rivers", "tea", "chess", "bees")
+    protocols = ("token_push", "accept_then_flush", "boundary_commit")
+
+    async def one(topic, protocol):
+        ask = [{"role": "user", "content": f"Say something about {topic}."}]
+        fields = {"stream_protocol": protocol, "retraction": True, "max_tokens": 16}
+        stream = await frames(client, messages=ask, **fields)
+        assert stream[-1].reason.is_complete
+        return final_text(stream)
+
+    texts = await asyncio.gather(*(one(topic, each) for topic in topics for each in protocols))
+    assert len(set(texts)) == len(topics)
+    for at in range(0, len(texts), len(protocols)):
+        assert len(set(texts[at : at + len(protocols)])) == 1
 
 
 async def test_the_answer_names_its_protocol(client):

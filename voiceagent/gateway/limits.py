@@ -20,7 +20,7 @@ class Limits:
     connections: int = 256
     """Streams that are open at once, and sockets; one more is refused with 503."""
     at_engine: int = 16
-    """Replies handed to the engine at once; it holds 20, and telephone calls need some of them."""
+    """Replies handed to the engine at once: as many as share a pass of the target."""
     waiting: int = 128
     """Requests that wait here for their turn, in order; one more is refused with 503."""
     wait_s: float = 60.0
