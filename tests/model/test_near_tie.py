@@ -7,18 +7,22 @@ the test measures that instead of believing it, and prints what it found.
 """
 
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
 import torch
 
 from voiceagent.config import Decoding, Persona, cache_directory
+from voiceagent.core.events import EndReason
 from voiceagent.core.history import Message, Role
 from voiceagent.decoding.completion import Completion, complete
 from voiceagent.decoding.engine import Engine
+from voiceagent.decoding.generation import EngineEvent, Generation
 from voiceagent.decoding.loading import Models, load_models
 from voiceagent.decoding.prefix import common_prefix
+from voiceagent.decoding.record import Round
 from voiceagent.weights.manifest import Manifest
 from voiceagent.weights.store import Store
 
@@ -207,3 +211,38 @@ def test_a_sampled_reply_is_the_same_whoever_drafts(loaded: Loaded) -> None:
         rejected += sum(each.figures()["rejected"] for each in replies.values())
     assert rejected > 0
     assert accepted > 0 or drafters == ["ngram"]
+
+
+@pytest.mark.parametrize("loaded", ["tiny"], indirect=True)
+def test_eight_sessions_at_once_say_what_they_say_alone(
+    loaded: Loaded, plain: dict[str, Completion]
+) -> None:
+    """Passes shared, and not a bit of difference; some are cut by whoever listens."""
+    engine, begun = loaded.engine, threading.Event()
+    rounds: dict[str, list[Round]] = {prompt: [] for prompt in PROMPTS[:8]}
+    replies: dict[str, Generation] = {}
+
+    def follow(prompt: str, cut_after: int | None) -> Callable[[EngineEvent], None]:
+        def on_event(event: EngineEvent) -> None:
+            assert begun.wait(60.0)
+            if isinstance(event, Round):
+                rounds[prompt].append(event)
+                if event.index == cut_after:
+                    replies[prompt].cancel()
+
+        return on_event
+
+    for at, prompt in enumerate(rounds):
+        request = engine.request(messages(prompt), drafter=("none", "ngram")[at % 2], window=at % 4)
+        cut_after = 2 if at % 3 == 2 else None
+        replies[prompt] = engine.submit(request, on_event=follow(prompt, cut_after))
+    begun.set()
+    assert all(each.wait(60.0) for each in replies.values())
+    for prompt, reply in replies.items():
+        tokens = tuple(token for each in rounds[prompt] for token in each.emitted)
+        expected = plain[prompt].tokens
+        cut = reply.reason is EndReason.CANCELLED
+        assert tokens == (expected[: len(tokens)] if cut else expected)
+    assert max(each.sharing for told in rounds.values() for each in told) > 3
+    assert any(each.drafted for told in rounds.values() for each in told)
+    assert sum(each.reason is EndReason.CANCELLED for each in replies.values()) == 2
