@@ -56,6 +56,7 @@ async def get_report(request: web.Request) -> web.Response:
     """What the engine did in each round of a kept reply, and what a protocol took back of it."""
     live = _kept(request.app[REPLIES], request.match_info["reply"])
     view = _view_of_query(request, live)
+    judged = await asyncio.to_thread(live.assessments, view.protocol)  # milliseconds each
     retractions = [
         {
             "at": each.retraction.at,
@@ -64,7 +65,7 @@ async def get_report(request: web.Request) -> web.Response:
             "severity": each.judgement.severity.value,
             "visible_s": round(each.retraction.visible_s, 6),
         }
-        for each in live.assessments(view.protocol)
+        for each in judged
     ]
     rounds = [each.as_record() for each in live.rounds]
     return web.json_response({"rounds": rounds, "retractions": retractions})

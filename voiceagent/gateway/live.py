@@ -158,7 +158,7 @@ class LiveReply:
     def assessments(self, protocol: StreamProtocol) -> list[Assessment]:
         """What a stream of ``protocol`` has taken back so far, and how bad each of it was."""
         stream, meter, client = Stream(protocol), ChurnMeter(), Client()
-        for entry in self._log:
+        for entry in self._log[:]:  # may run beside the event loop, which writes on
             tell(entry, stream)
             for frame in stream.frames():
                 assert not isinstance(entry, UsageKnown), "counts are no frame"
