@@ -82,15 +82,21 @@ CODE = [
 ]
 
 
+STRETCHES = [
+    *("word " * 60, "x" * 300 + " word" * 60, "字" * 90, " " * 70, "." * 70, "-" * 70),
+    *("<think>" + "so it is " * 30, "\n```py\n" + "x = 1\n" * 40, "\n$$\n" + "a + " * 60),
+    *('{"a": "' + "word " * 50, "**" + "word " * 50, "`" + "word " * 50, "\n| a |\n" * 40),
+]
+"""What makes a segment grow too long, in prose and where no cut may enter."""
+
+
 @st.composite
 def replies(draw: st.DrawFn) -> tuple[str, str]:
     """A language and a text made of what is hard in it."""
     language, words = draw(st.sampled_from(LANGUAGES))
     pieces = [*words.split("|"), *MARKS, *LINES, *CODE]
     parts = draw(st.lists(st.sampled_from(pieces) | st.text(max_size=3), max_size=40))
-    stretch = draw(
-        st.sampled_from(["", "", "", "word " * 60, "字" * 90, " " * 70, "." * 70, "-" * 70])
-    )
+    stretch = draw(st.sampled_from(["", "", *STRETCHES]))
     at = draw(st.integers(0, len(parts)))
     return language, "".join([*parts[:at], stretch, *parts[at:]])
 
@@ -205,3 +211,40 @@ def test_a_commit_that_is_spoken_holds_something_to_say(reply: tuple[str, str]) 
     for commit in commits([text], language=language, kind="voice", buffered_ms=None):
         if commit.kind is not Kind.SILENT:
             assert any(character.isalnum() for character in commit.text)
+
+
+BLOCKS = [
+    "<think>" + "so it is, " * 40 + "</think>",
+    "```py\n" + "x = 1\n" * 60 + "```",
+    "$$\n" + "a + " * 80 + "b\n$$",
+    '{"a": "' + "word, " * 60 + '", "b": [1, 2]}',
+    "| a | b |\n|---|---|\n" + "| so it is | it is |\n" * 20,
+]
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.sampled_from(["", "It is so.\n", "Like this:\n", "word " * 30 + "\n"]),
+    st.sampled_from(BLOCKS),
+    st.integers(1, 40),
+    buffers,
+)
+def test_no_cut_enters_a_block(
+    before: str, block: str, size: int, buffered_ms: float | None
+) -> None:
+    """However long it is, and however much a voice would like to go on."""
+    text = f"{before}{block}\nThen it goes on."
+    chunks = [text[at : at + size] for at in range(0, len(text), size)]
+    made = commits(chunks, language="en", kind="voice", buffered_ms=buffered_ms)
+    inside = range(len(before) + 1, len(before) + len(block) - 1)
+    assert not [commit for commit in made if commit.end in inside]
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_word_without_end_lets_the_rest_be_cut(size: int) -> None:
+    """A stretch with no place to cut is passed over, and what follows it is cut as ever."""
+    text = "x" * 300 + " then it goes on and on" * 30
+    chunks = [text[at : at + size] for at in range(0, len(text), size)]
+    made = commits(chunks, language="en", kind="voice", buffered_ms=None)
+    assert all(len(commit.text) <= 240 for commit in made[1:])
+    assert len(made) > 3
