@@ -19,6 +19,8 @@ export class Connection {
   #streams = new Set();
   #asked = 0;
   #wait_ms = FIRST_WAIT_MS;
+  /** How often a socket was opened. */
+  opened = 0;
 
   constructor({ token = () => "", onState = () => {}, path = "/v1/replies" } = {}) {
     this.token = token;
@@ -71,6 +73,7 @@ export class Connection {
     this.#socket = socket;
     socket.onopen = () => {
       this.#wait_ms = FIRST_WAIT_MS;
+      this.opened += 1;
       this.onState("Connected.");
       for (const stream of this.#streams) stream.open();
     };
