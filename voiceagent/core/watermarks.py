@@ -1,7 +1,6 @@
 """The six positions that every reply is in, and their order."""
 
-from dataclasses import astuple, dataclass
-from itertools import pairwise
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,8 +17,8 @@ class Watermarks:
     @property
     def in_order(self) -> bool:
         """Whether each is at most the one before, and none is negative."""
-        marks = astuple(self)
-        return marks[-1] >= 0 and all(high >= low for high, low in pairwise(marks))
+        upper = self.synthesized <= self.committed <= self.verified <= self.drafted
+        return 0 <= self.heard <= self.released <= self.synthesized and upper
 
     def __str__(self) -> str:
         return " <= ".join(f"{name} {getattr(self, name)}" for name in reversed(self.__slots__))
