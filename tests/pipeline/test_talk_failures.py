@@ -18,6 +18,7 @@ from voiceagent.audio.hold import Held, Manner, hold
 from voiceagent.config import Config, Persona
 from voiceagent.core.audit import audit
 from voiceagent.core.errors import VoiceAgentError
+from voiceagent.core.events import Heard
 from voiceagent.core.trace import Header
 from voiceagent.session.happenings import Happening
 from voiceagent.session.llm import APOLOGY as ENGINE_APOLOGY
@@ -186,7 +187,7 @@ async def test_stopping_breaks_off(tmp_path: Path) -> None:
         models(hears=["Hello?"], source=source),
         QUIET,
         manner=Manner(fast=True, patience=IMPATIENT),
-        listeners=[lambda happening: stopped.set() if source.writings else None],
+        listeners=[lambda happening: stopped.set() if isinstance(happening, Heard) else None],
         stopped=stopped,
     )
     assert held.stopped
