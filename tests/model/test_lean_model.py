@@ -30,6 +30,7 @@ from voiceagent.decoding.model.dense import DenseModel
 from voiceagent.decoding.model.lean import LeanModel
 from voiceagent.decoding.model.load import load_dense
 from voiceagent.decoding.model.packing import PackedFile, pack
+from voiceagent.decoding.model.parameters import read_parameters
 from voiceagent.decoding.model.shape import read_shape
 from voiceagent.weights.errors import DamagedWeights
 from voiceagent.weights.manifest import File, Manifest
@@ -56,8 +57,7 @@ def kernels(store: Store) -> Kernels:
 
 def dense(path: Path, *, dtype: torch.dtype = torch.float32) -> DenseModel:
     """The unpacked model."""
-    file = read_gguf(path)
-    return DenseModel(file, read_shape(file), device="cpu", dtype=dtype)
+    return DenseModel(read_parameters(read_gguf(path), device="cpu", dtype=dtype))
 
 
 def lean(path: Path, kernels: Kernels, *, threads: int = 2) -> LeanModel:
@@ -362,7 +362,7 @@ def test_smollm_agrees_with_its_unpacked_self(store: Store) -> None:
     """The real 135M model: rounding activations to 8 bits moves the distribution by little."""
     file = manifest_file("tiny", "target")
     packed = load_model(store, file)
-    unpacked = load_dense(store, file, device="cpu", dtype=torch.float32)
+    unpacked = load_dense(store, file, dtype=torch.float32)
     tokens = spoken_tokens(80)
     expected, found = (in_blocks(model, tokens, [80]) for model in (unpacked, packed))
     assert divergence(expected, found) < 0.02

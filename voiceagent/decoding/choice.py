@@ -4,8 +4,15 @@ from dataclasses import dataclass
 
 import torch
 
-from voiceagent.decoding.noise import Purpose
-from voiceagent.decoding.sampling import Chance, Context, Distribution, Sampler, probability_of
+from voiceagent.decoding.noise import Purpose, stream_key
+from voiceagent.decoding.sampling import (
+    Chance,
+    Context,
+    CounterNoise,
+    Distribution,
+    Sampler,
+    probability_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +21,21 @@ class Choice:
 
     token: int
     law: Distribution | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draw:
+    """A choice that a model can make beside its logits, several in a row.
+
+    Attributes:
+        vocabulary_size: ids from here on are padding.
+        temperature: 0 is greedy.
+        key: of the noise; see ``noise.stream_key``.
+    """
+
+    vocabulary_size: int
+    temperature: float = 0.0
+    key: int = 0
 
 
 @dataclass(frozen=True)
@@ -40,3 +62,20 @@ class Chooser:
         if choice.law is None:
             return probability_of(token, logits[: self.sampler.vocabulary_size])
         return float(choice.law.of(token))
+
+    def draw(self) -> Draw | None:
+        """The same choice for a model to make by itself; None where it takes more than that.
+
+        Only of noise that both models share: a draft that is rounded otherwise there costs a
+        guess, while the rejection rule needs the very law that was drawn from.
+        """
+        size = self.sampler.vocabulary_size
+        if not self.sampler.only_temperature:
+            return None
+        if self.sampler.greedy:
+            return Draw(vocabulary_size=size)
+        if self.purpose is not Purpose.TARGET or not isinstance(self.chance, CounterNoise):
+            return None
+        key = stream_key(seed=self.chance.seed, purpose=self.purpose)
+        temperature = self.sampler.sampling.temperature
+        return Draw(vocabulary_size=size, temperature=temperature, key=key)

@@ -45,7 +45,13 @@ def _load_model(
     files: Sequence[File], *, config: Decoding, store: Store, device: str
 ) -> CausalModel:
     if _is_gguf(files):
-        return load_model(store, files[0], threads=config.threads, device=device)
+        return load_model(
+            store,
+            files[0],
+            threads=config.threads,
+            device=device,
+            context_tokens=config.context_tokens,
+        )
     return load_hub_model(store.folder(files), device=device)
 
 

@@ -9,6 +9,7 @@ The mixing function is splitmix64 (Steele, Lea and Flood, OOPSLA 2014), a counte
 from enum import IntEnum
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 _GAMMA = 0x9E3779B97F4A7C15
@@ -52,9 +53,49 @@ def uniforms(
     return numbers
 
 
+def stream_key(*, seed: int, purpose: Purpose) -> int:
+    """What seed and purpose come to, a signed number of 64 bits: the key of ``uniform_rows``."""
+    return _signed(_stream(seed, purpose))
+
+
+def uniform_rows(ids: torch.Tensor, *, keys: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+    """The numbers of ``uniforms`` for several rows, on their device and without a host round trip.
+
+    Args:
+        ids: (vocabulary,) int64.
+        keys: (rows,) int64, each of ``stream_key``.
+        positions: (rows,) int64.
+
+    Returns:
+        (rows, vocabulary) float64, bit for bit what ``uniforms`` gives.
+    """
+    rows = _mixed(keys ^ _mixed(positions + _signed(_GAMMA)))
+    z = _mixed(ids * _signed(_GAMMA) + rows[:, None])
+    return (_shifted(z, 11).double() + 0.5) * _UNIT
+
+
+def _mixed(z: torch.Tensor) -> torch.Tensor:
+    """``_mix`` in signed arithmetic, which wraps to the same bits."""
+    z = (z ^ _shifted(z, 30)) * _signed(_MULTIPLY_1)
+    z = (z ^ _shifted(z, 27)) * _signed(_MULTIPLY_2)
+    return z ^ _shifted(z, 31)
+
+
+def _shifted(z: torch.Tensor, bits: int) -> torch.Tensor:
+    """To the right, zeros coming in (torch's own shift keeps the sign)."""
+    return (z >> bits) & ((1 << (64 - bits)) - 1)
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 64) if value >> 63 else value
+
+
+def _stream(seed: int, purpose: Purpose) -> int:
+    return _mix((seed & _MASK) + int(purpose) * _GAMMA)
+
+
 def _key(seed: int, position: int, purpose: Purpose) -> int:
-    key = _mix((seed & _MASK) + int(purpose) * _GAMMA)
-    return _mix(key ^ _mix(position + _GAMMA))
+    return _mix(_stream(seed, purpose) ^ _mix(position + _GAMMA))
 
 
 def _mix(value: int) -> int:

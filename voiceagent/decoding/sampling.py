@@ -229,6 +229,13 @@ class Sampler:
         """See ``Sampling.greedy``."""
         return self.sampling.greedy
 
+    @property
+    def only_temperature(self) -> bool:
+        """Nothing but temperature (and the padding cut) stands between logits and choice."""
+        asked = self.sampling
+        keeps_all = asked.top_k == 0 and asked.top_p == 1 and asked.min_p == 0
+        return (keeps_all or asked.greedy) and not self._touches_logits and self.grammar is None
+
     def greedy_token(self, logits: torch.Tensor, context: Context) -> int:
         """The most probable id; the lowest one of equals. ``logits``: float32 (vocabulary,)."""
         return int(self._scores(logits, context).argmax())

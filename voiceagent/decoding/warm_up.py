@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from voiceagent.decoding.choice import Draw
 from voiceagent.decoding.controller import LONGEST_WINDOW
+from voiceagent.decoding.drafters.draft_model import DraftsAhead
 
 if TYPE_CHECKING:
     from voiceagent.decoding.model import CausalModel, KVCache
@@ -29,7 +31,9 @@ def time_target(model: CausalModel) -> dict[int, float]:
 
 
 def time_draft(model: CausalModel) -> float:
-    """Seconds of one drafted token."""
+    """Seconds of one drafted token; of a block of many where the model drafts by the block."""
+    if isinstance(model, DraftsAhead):
+        return _time_ahead(model, model.new_cache(_CONTEXT))
     return _time_passes(model, (1,))[1]
 
 
@@ -50,3 +54,17 @@ def _time_pass(model: CausalModel, cache: KVCache, rows: int) -> float:
         times_s.append(perf_counter() - started_s)
         cache.truncate(before)
     return min(times_s)
+
+
+def _time_ahead(model: DraftsAhead, cache: KVCache) -> float:
+    """Runs every length of block, greedy and drawn, so that none is captured in a conversation."""
+    first, times_s = torch.zeros(1, dtype=torch.int64), []
+    for temperature in (1.0, 0.0):
+        draw = Draw(vocabulary_size=1, temperature=temperature)
+        for count in range(1, LONGEST_WINDOW + 1):
+            for _ in range(_REPEATS):
+                started_s = perf_counter()
+                model.draft_ahead(first, cache, count=count, draw=draw)
+                times_s.append((perf_counter() - started_s) / count)
+                cache.truncate(0)
+    return times_s[-1]

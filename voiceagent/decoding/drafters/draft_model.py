@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from voiceagent.decoding.choice import Choice, Chooser
+import torch
+
+from voiceagent.decoding.choice import Choice, Chooser, Draw
 from voiceagent.decoding.drafters.base import Proposal
 from voiceagent.decoding.passes import Pass, Steps, alone
 from voiceagent.decoding.prefix import common_prefix
@@ -19,6 +21,26 @@ if TYPE_CHECKING:
 CATCH_UP = 256
 """Tokens that are fed in one round to a draft model that is behind: others wait for their rounds
 meanwhile, and the reply itself goes on without a draft."""
+
+
+@runtime_checkable
+class DraftsAhead(Protocol):
+    """A model that can choose several tokens in a row without asking the host in between."""
+
+    def draft_ahead(
+        self, tokens: Tensor, cache: KVCache, *, count: int, draw: Draw
+    ) -> tuple[list[int], list[float]]:
+        """Appends ``tokens`` (rows,) to ``cache`` and chooses ``count`` that follow.
+
+        All but the last of the chosen tokens are appended too.
+
+        Returns:
+            The tokens, and the probability of each (under the law drawn from; greedy: the model's
+            own).
+
+        Raises:
+            CacheFull: they do not fit; the cache is as before.
+        """
 
 
 class DraftModel:
@@ -57,6 +79,9 @@ class DraftModel:
             yield from self._feed(missing[:CATCH_UP])
             return Proposal()
         assert self._chooser is not None, "propose before begin"
+        draw = self._chooser.draw()
+        if draw is not None and isinstance(self._model, DraftsAhead):
+            return self._propose_ahead(self._model, count, draw)
         choices: list[Choice] = []
         probabilities: list[float] = []
         context = Context(self._ids, self._prompt_length)
@@ -73,6 +98,21 @@ class DraftModel:
             tuple(choice.law for choice in choices),
             tuple(probabilities),
         )
+
+    def _propose_ahead(self, model: DraftsAhead, count: int, draw: Draw) -> Proposal:
+        """The same in one call of the model; what it says behind an end is not proposed."""
+        assert self._chooser is not None
+        count = min(count, self._cache.capacity - len(self._ids) + 1)
+        if count < 1:
+            return Proposal()
+        pending = self._ids[self._cache.length :]
+        tokens, probabilities = model.draft_ahead(
+            torch.tensor(pending), self._cache, count=count, draw=draw
+        )
+        self._cached += [*pending, *tokens[:-1]]
+        ends = (at + 1 for at, token in enumerate(tokens) if token in self._chooser.sampler.eos_ids)
+        proposal = Proposal(tuple(tokens), (None,) * count, tuple(probabilities))
+        return proposal.cut(next(ends, count))
 
     def accept(self, emitted: Sequence[int]) -> None:
         """Rolls the cache back to what it shares with the reply."""

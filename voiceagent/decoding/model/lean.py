@@ -14,18 +14,18 @@ from voiceagent.decoding.gguf import BlockType
 from voiceagent.decoding.kernels import native
 from voiceagent.decoding.kernels.native import Kernels
 from voiceagent.decoding.kv_cache import KVCache, TensorCache
-from voiceagent.decoding.model.dense import check_capacity, check_tokens
+from voiceagent.decoding.model.base import ShapedModel, check_tokens
 from voiceagent.decoding.model.packing import PackedFile
 
 
-class LeanModel:
+class LeanModel(ShapedModel):
     """A Llama-family decoder over packed weights; see `CausalModel`.
 
     Not for two threads at once: it has one set of buffers.
     """
 
     def __init__(self, packed: PackedFile, kernels: Kernels, *, threads: int) -> None:
-        self.shape = packed.shape
+        super().__init__(packed.shape)
         self.threads = threads
         self._packed, self._kernels = packed, kernels
         self._layers = (native.Layer * self.shape.layers)(
@@ -33,27 +33,10 @@ class LeanModel:
         )
         self._model = self._describe()
         self._scratch = kernels.new_scratch()
-        self._hidden = torch.empty(0, self.shape.hidden_size)
 
     def __del__(self) -> None:
         if hasattr(self, "_scratch"):
             self._kernels.delete_scratch(self._scratch)
-
-    @property
-    def vocabulary_size(self) -> int:
-        return self.shape.vocabulary_size
-
-    @property
-    def hidden_size(self) -> int:
-        return self.shape.hidden_size
-
-    @property
-    def context_length(self) -> int:
-        return self.shape.context_length
-
-    @property
-    def last_hidden(self) -> Tensor:
-        return self._hidden
 
     @property
     def bytes_per_pass(self) -> int:
@@ -68,15 +51,7 @@ class LeanModel:
         return sum(-(-part.outputs // 16) * part.panel_bytes for part in parts)
 
     def new_cache(self, capacity: int) -> KVCache:
-        check_capacity(capacity, self.context_length)
-        return TensorCache(
-            capacity,
-            layers=self.shape.layers,
-            kv_heads=self.shape.kv_heads,
-            head_size=self.shape.head_size,
-            dtype=torch.float16,
-            device=torch.device("cpu"),
-        )
+        return self._tensor_cache(capacity, dtype=torch.float16, device=torch.device("cpu"))
 
     def forward(self, tokens: Tensor, cache: KVCache, *, last_only: bool = False) -> Tensor:
         return self.forward_many([(tokens, cache)], scored=[1] if last_only else None)

@@ -65,10 +65,16 @@ def optional_vector(file: GgufFile, name: str) -> NDArray[np.float32] | None:
     return vector(file, name) if name in file.tensors else None
 
 
-def rotary_frequencies(file: GgufFile, shape: Shape) -> NDArray[np.float32]:
-    """(head_size / 2,) radians per position; ``rope_freqs`` are Llama 3's factors."""
+def plain_frequencies(shape: Shape) -> NDArray[np.float64]:
+    """(head_size / 2,) radians per position, by the shape alone."""
     exponents = np.arange(0, shape.head_size, 2, dtype=np.float64) / shape.head_size
-    frequencies = shape.rotary_base**-exponents / shape.rotary_scale
+    frequencies: NDArray[np.float64] = shape.rotary_base**-exponents / shape.rotary_scale
+    return frequencies
+
+
+def rotary_frequencies(file: GgufFile, shape: Shape) -> NDArray[np.float32]:
+    """The same for a file; ``rope_freqs`` are Llama 3's factors."""
+    frequencies = plain_frequencies(shape)
     factors = optional_vector(file, "rope_freqs.weight")
     return (frequencies if factors is None else frequencies / factors).astype(np.float32)
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from voiceagent.decoding.kv_cache import KVCache
-from voiceagent.decoding.model.dense import check_capacity, check_tokens
+from voiceagent.decoding.model.base import check_capacity, check_tokens
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
