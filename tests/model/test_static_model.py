@@ -13,8 +13,12 @@ import torch
 from tiny_models import ARCHITECTURES, CONTEXT, VOCABULARY, as_gguf, reference
 from torch import Tensor
 
+from voiceagent.config import Decoding
+from voiceagent.core.history import Message, Role
 from voiceagent.decoding.choice import Chooser, Draw
+from voiceagent.decoding.completion import complete
 from voiceagent.decoding.drafters import DraftModel
+from voiceagent.decoding.engine import Engine
 from voiceagent.decoding.gguf import read_gguf
 from voiceagent.decoding.kv_cache import CacheFull, KVCache
 from voiceagent.decoding.model.captured import Captured
@@ -22,7 +26,7 @@ from voiceagent.decoding.model.dense import DenseModel
 from voiceagent.decoding.model.layers import score
 from voiceagent.decoding.model.parameters import Parameters, random_parameters, read_parameters
 from voiceagent.decoding.model.shape import Shape
-from voiceagent.decoding.model.static import StaticModel
+from voiceagent.decoding.model.static import BLOCKS, StaticModel
 from voiceagent.decoding.noise import Purpose, stream_key, uniform_rows, uniforms
 from voiceagent.decoding.sampling import CounterNoise, Sampler, Sampling
 from voiceagent.decoding.warm_up import time_draft
@@ -279,6 +283,53 @@ def test_what_needs_more_than_temperature_is_drawn_by_the_sampler(asked: dict[st
     assert Chooser(sampler, CounterNoise(0), Purpose.TARGET).draw() is None
     assert replace(chooser(1.0), purpose=Purpose.DRAFT).draw() is None
     assert chooser(1.0).draw() is not None
+
+
+@pytest.mark.parametrize("blocks", [BLOCKS, (9,)], ids=["padded up", "one size"])
+def test_a_whole_reply_is_the_target_s_own(blocks: tuple[int, ...]) -> None:
+    """Through the engine, with drafts that agree often and not always: every token is the target's
+    choice when it reads the reply row by row, up to the near-tie rule; with one size of block the
+    replies are equal."""
+    target = weights()
+    half = replace(target, layers=target.layers[:1], shape=replace(SHAPE, layers=1))
+    models = [
+        StaticModel(each, capacity=96, places=3, blocks=blocks, chunk=16) for each in (target, half)
+    ]
+    config = Decoding(max_tokens=40, context_tokens=96)
+    asked = [Message(Role.USER, "Which letters follow these ones here?")]
+    replies = []
+    with Engine(models[0], Letters(), config=config, draft=models[1], slots=1) as engine:
+        for drafter, window in (("none", 0), ("model", 1), ("model", 4), ("model", 8)):
+            request = engine.request(asked, drafter=drafter, window=window)
+            replies.append(complete(engine, request))
+        prompt = Letters().render(asked)
+    dense = DenseModel(target)
+    for each in replies:
+        tokens = torch.tensor([*prompt, *each.tokens])
+        rows = dense.forward(tokens[:-1], dense.new_cache(96))[len(prompt) - 1 :, :REAL]
+        said = rows.gather(1, tokens[len(prompt) :, None])[:, 0]
+        assert float((rows.amax(1) - said).max()) < 1e-3
+    drafted = sum(len(each.drafted) for reply in replies[1:] for each in reply.rounds)
+    accepted = sum(each.accepted for reply in replies[1:] for each in reply.rounds)
+    assert 0 < accepted < drafted
+    if blocks == (9,):
+        assert len({each.tokens for each in replies}) == 1
+
+
+class Letters:
+    """An id for each character; none of them ends a reply."""
+
+    vocabulary_size = REAL
+    eos_ids: frozenset[int] = frozenset()
+
+    def encode(self, text: str) -> list[int]:
+        return [ord(character) % REAL for character in text]
+
+    def decode_bytes(self, token: int) -> bytes:
+        return bytes([33 + token])
+
+    def render(self, messages: Sequence[Message]) -> list[int]:
+        return [token for message in messages for token in self.encode(message.content)]
 
 
 def test_noise_of_rows_is_the_counter_noise() -> None:

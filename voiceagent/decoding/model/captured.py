@@ -22,21 +22,28 @@ class Captured:
         function: tensors of the buffer; see above.
         buffer: its input, of the shape and on the device of every call.
         pool: memory that graphs share which never run at the same time; None for memory of its own.
+        captures: whether to capture at all; without, the function is called on CUDA too.
     """
 
     def __init__(
-        self, function: Callable[[Tensor], tuple[Tensor, ...]], buffer: Tensor, *, pool: Any = None
+        self,
+        function: Callable[[Tensor], tuple[Tensor, ...]],
+        buffer: Tensor,
+        *,
+        pool: Any = None,
+        captures: bool = True,
     ) -> None:
         self._function = function
         self._buffer = buffer
         self._pool = pool
+        self._captures = captures and buffer.is_cuda
         self._graph: torch.cuda.CUDAGraph | None = None
         self._outputs: tuple[Tensor, ...] = ()
 
     def __call__(self, values: Tensor) -> tuple[Tensor, ...]:
         """Its result for ``values``; valid until the next call of any graph of the same pool."""
         self._buffer.copy_(values)
-        if not self._buffer.is_cuda:
+        if not self._captures:
             return self._function(self._buffer)
         if self._graph is None:
             self._graph = self._capture()

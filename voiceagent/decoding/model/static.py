@@ -61,6 +61,7 @@ class StaticModel(ShapedModel):
         blocks: sizes of blocks, ascending. With one size alone (9, say) every short block runs
             through the same kernels, and speculation changes no bit.
         chunk: rows of a piece of a prompt, more than the largest block.
+        captures: False calls on CUDA what would be replayed, to compare the two.
 
     Raises:
         ValueError: the capacity is beyond the model's context.
@@ -74,12 +75,13 @@ class StaticModel(ShapedModel):
         places: int = PLACES,
         blocks: Sequence[int] = BLOCKS,
         chunk: int = CHUNK,
+        captures: bool = True,
     ) -> None:
         super().__init__(parameters.shape)
         check_capacity(capacity, parameters.shape.context_length)
         self._parameters = parameters
         self._bank = _Bank(parameters, capacity=capacity, places=places)
-        self._blocks, self._chunk = tuple(blocks), chunk
+        self._blocks, self._chunk, self._captures = tuple(blocks), chunk, captures
         self._batches = (*(size for size in _BATCHES if size < places), places)
         self._pool = shared_pool(parameters.device)
         self._captured: dict[tuple[object, ...], Captured] = {}
@@ -232,7 +234,9 @@ class StaticModel(ShapedModel):
     ) -> Captured:
         if key not in self._captured:
             buffer = inputs.to(self._parameters.device, copy=True)
-            self._captured[key] = Captured(function, buffer, pool=self._pool)
+            self._captured[key] = Captured(
+                function, buffer, pool=self._pool, captures=self._captures
+            )
         return self._captured[key]
 
     # On the device: no value is looked at ----------------------------------------------------
