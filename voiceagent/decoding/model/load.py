@@ -88,4 +88,6 @@ def load_static(
     """The same model unpacked, in blocks of fixed shapes."""
     parameters = read_parameters(read_gguf(store.path(file)), device=device, dtype=dtype)
     capacity = min(context_tokens, parameters.shape.context_length)
-    return StaticModel(parameters, capacity=capacity)
+    model = StaticModel(parameters, capacity=capacity)
+    model.prepare()
+    return model

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from voiceagent.decoding.choice import Draw
+from voiceagent.decoding.controller import LONGEST_WINDOW
 from voiceagent.decoding.kv_cache import CacheFull, KVCache
 from voiceagent.decoding.model.base import ShapedModel, check_capacity, check_tokens
 from voiceagent.decoding.model.captured import Captured, shared_pool
@@ -101,6 +102,20 @@ class StaticModel(ShapedModel):
         """Bytes of keys and values that one pass reads for each conversation, long or short."""
         return (self._bank.keys.nbytes + self._bank.values.nbytes) // self._bank.places
 
+    @torch.inference_mode()
+    def prepare(self) -> None:
+        """Runs every shape once with idle rows, so that none is captured in a conversation."""
+        for batch in self._batches:
+            for size in self._blocks:
+                idle, _ = self._inputs([], batch=batch, size=size)
+                self._scorer(idle, last_only=False)(idle)
+        piece, _ = self._inputs([], batch=1, size=self._chunk)
+        self._scorer(piece, last_only=True)(piece)
+        for count in range(1, LONGEST_WINDOW + 1):
+            for drawn in (False, True):
+                idle, _ = self._inputs([], batch=1, size=_PENDING, draws=[])
+                self._drafter(idle, count=count, drawn=drawn)(idle)
+
     def new_cache(self, capacity: int) -> KVCache:
         """See `CausalModel`; raises CacheFull where all places are taken."""
         check_capacity(capacity, self.context_length)
@@ -149,13 +164,8 @@ class StaticModel(ShapedModel):
         drawn = any(draw.temperature > 0 for draw in draws)
         batch = _fitting(self._batches, len(blocks))
         inputs, rows = self._inputs(blocks, batch=batch, size=_PENDING, draws=draws)
-        captured = self._capture(
-            ("ahead", batch, count, drawn),
-            lambda buffer: self._ahead(buffer, count=count, drawn=drawn),
-            inputs,
-        )
         # (batch, 2, count) float64: an id is exact in it, and one transfer brings both.
-        (found,) = captured(inputs)
+        (found,) = self._drafter(inputs, count=count, drawn=drawn)(inputs)
         for tokens, cache in blocks:
             cache.advance(len(tokens) + count - 1)
         return [([int(token) for token in ids], p) for ids, p in found[rows].cpu().tolist()]
@@ -193,12 +203,7 @@ class StaticModel(ShapedModel):
         batch = _fitting(self._batches, len(blocks))
         last_only = last_only and size == self._chunk  # a graph more pays only there
         inputs, rows = self._inputs(blocks, batch=batch, size=size)
-        captured = self._capture(
-            ("pass", batch, size, last_only),
-            lambda buffer: self._score(buffer, last_only=last_only),
-            inputs,
-        )
-        logits, hidden = captured(inputs)
+        logits, hidden = self._scorer(inputs, last_only=last_only)(inputs)
         results: list[tuple[Tensor, ...]] = []
         for row, (tokens, cache) in zip(rows, blocks, strict=True):
             cache.advance(len(tokens))
@@ -207,13 +212,13 @@ class StaticModel(ShapedModel):
         return results
 
     def _inputs(
-        self, blocks: Sequence[Block], *, batch: int, size: int, draws: Sequence[Draw] = ()
+        self, blocks: Sequence[Block], *, batch: int, size: int, draws: Sequence[Draw] | None = None
     ) -> tuple[Tensor, list[int]]:
         """What a pass reads, (batch, columns), and the row of each block; other rows are idle.
 
         A batch of all places is one in their own order: nothing has to be gathered then.
         """
-        ahead = _DRAW if draws else 0
+        ahead = 0 if draws is None else _DRAW
         inputs = torch.zeros((batch, _HEADER + ahead + size), dtype=torch.int64)
         places = [cache.place for _, cache in blocks if isinstance(cache, StaticCache)]
         rows = places if batch == self._bank.places else list(range(len(blocks)))
@@ -222,20 +227,37 @@ class StaticModel(ShapedModel):
         for row, place, (tokens, cache) in zip(rows, places, blocks, strict=True):
             inputs[row, :_HEADER] = torch.tensor([place, cache.length, len(tokens)])
             inputs[row, _HEADER + ahead :][: len(tokens)] = tokens
-        for row, draw in zip(rows, draws, strict=False):
+        for row, draw in zip(rows, draws or (), strict=False):
             inputs[row, _HEADER : _HEADER + _DRAW] = _as_columns(draw)
         return inputs, rows
+
+    def _scorer(self, inputs: Tensor, *, last_only: bool) -> Captured:
+        return self._capture(
+            ("score", *inputs.shape, last_only),
+            lambda buffer: self._score(buffer, last_only=last_only),
+            like=inputs,
+        )
+
+    def _drafter(self, inputs: Tensor, *, count: int, drawn: bool) -> Captured:
+        return self._capture(
+            ("draft", *inputs.shape, count, drawn),
+            lambda buffer: self._ahead(buffer, count=count, drawn=drawn),
+            like=inputs,
+        )
 
     def _capture(
         self,
         key: tuple[object, ...],
         function: Callable[[Tensor], tuple[Tensor, ...]],
-        inputs: Tensor,
+        *,
+        like: Tensor,
     ) -> Captured:
         if key not in self._captured:
-            buffer = inputs.to(self._parameters.device, copy=True)
             self._captured[key] = Captured(
-                function, buffer, pool=self._pool, captures=self._captures
+                function,
+                like.to(self._parameters.device, copy=True),
+                pool=self._pool,
+                captures=self._captures,
             )
         return self._captured[key]
 
