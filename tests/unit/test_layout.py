@@ -159,6 +159,7 @@ DISTRIBUTIONS = {
     "faster_whisper": "faster-whisper",
     "pipecat": "pipecat-ai",
     "piper": "piper-tts",
+    "pytest_asyncio": "pytest-asyncio",
 }
 """Imported names that differ from the name of their package."""
 
