@@ -22,6 +22,8 @@ _PRIOR_WEIGHT = 2.0
 _MEMORY = 0.98
 """What is left of an old observation's weight after a newer one: about 50 count, so that chance
 alone seldom moves an estimate across the line between two windows."""
+_LEAST_GAIN = 1.05
+"""What speculation has to promise: a draft model also reads each new prompt, and estimates err."""
 _FIRST_PROBE_AFTER = 8
 _LAST_PROBE_AFTER = 512
 _PROBE_WINDOW = 1
@@ -153,7 +155,7 @@ class AdaptiveWindow:
         best = max(range(len(speeds)), key=speeds.__getitem__)
         gain = speeds[best] / speeds[0]
         self._probing = False
-        if best:
+        if gain >= _LEAST_GAIN:
             self._probe_after = _FIRST_PROBE_AFTER
             return Plan(best, f"best of 0 to {self._longest}: {gain:.2f} times plain")
         if self._plain_rounds >= self._probe_after:
