@@ -74,6 +74,7 @@ class ToneSynthesizer:
     """A tone as long as the text."""
 
     rate_hz = RATE_HZ
+    least_words = 4
 
     def synthesize(self, commit: Commit) -> Speech:
         """With a time for each word."""

@@ -144,6 +144,7 @@ class ToneSynthesizer:
     """Twenty characters a second, as a tone; commits that hold a word of ``mute`` have no sound."""
 
     rate_hz: int = RATE_HZ
+    least_words: int = 4
     mute: Sequence[str] = ()
     hangs_s: float = 0.0
     spoken: list[Commit] = field(default_factory=list)

@@ -51,19 +51,26 @@ class Policy:
 
     @classmethod
     def voice(
-        cls, *, first_clause_min: int = 24, clause_min: int = 24, buffered_ms: float = 1500.0
+        cls,
+        *,
+        first_clause_min: int = 24,
+        first_clause_min_words: int = 4,
+        clause_min: int = 24,
+        buffered_ms: float = 1500.0,
     ) -> "Policy":
         """For a synthesizer: an early first clause, then sentences, clauses when sound runs low.
 
         Args:
             first_clause_min: least length of a first clause; short pieces are a matter of the
                 synthesizer (Piper speaks them well, some neural ones add noise).
+            first_clause_min_words: or least number of its words.
             clause_min: least length of a later clause.
             buffered_ms: below how much waiting sound clauses are cut.
         """
         return cls(
             cuts=_SENTENCES,
             first_clause_min=first_clause_min,
+            first_clause_min_words=first_clause_min_words,
             clause_min=clause_min,
             clause_below_buffered_ms=buffered_ms,
             first_limit=80,

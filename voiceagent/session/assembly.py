@@ -33,7 +33,10 @@ def make_conversation(config: Config, models: Models, *, clock: Clock) -> Conver
         clock=clock,
         playout=Playout(rate_hz=models.synthesizer.rate_hz),
         language=config.persona.language,
-        policy=replace(Policy.voice(), first_limit=FIRST_LIMIT),
+        policy=replace(
+            Policy.voice(first_clause_min_words=models.synthesizer.least_words),
+            first_limit=FIRST_LIMIT,
+        ),
         count_tokens=models.count_tokens,
         budget_tokens=decoding.context_tokens - decoding.max_tokens,
     )

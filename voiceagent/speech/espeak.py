@@ -24,7 +24,7 @@ ESPEAK = VoiceProfile(
     gain=0.85,
     sentence_pause_ms=240,
     clause_pause_ms=140,
-    least_words=1,
+    least_words=4,
     threshold_dbfs=-60.0,
     evenness_db=6.0,
 )
@@ -119,6 +119,11 @@ class EspeakSynthesizer:
     def rate_hz(self) -> int:
         """Samples per second of the library."""
         return self._rate_hz
+
+    @property
+    def least_words(self) -> int:
+        """Words of the shortest clause that it should be given first."""
+        return self._profile.least_words
 
     def synthesize(self, commit: Commit) -> Speech:
         """The sound of one commit: see :class:`~voiceagent.speech.synthesizer.Synthesizer`."""

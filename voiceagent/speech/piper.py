@@ -32,11 +32,12 @@ JOE_MEDIUM = VoiceProfile(
     gain=1.3,
     sentence_pause_ms=240,
     clause_pause_ms=160,
-    least_words=1,
+    least_words=4,
     threshold_dbfs=-60.0,
     evenness_db=4.0,
 )
-"""Peaks of 0.50 to 0.64 before the gain; silence lies at -90 dBFS; "Yes." alone sounds right; a
+"""Peaks of 0.50 to 0.64 before the gain; silence lies at -90 dBFS; "Yes." alone sounds right, yet a
+clause of one word leaves its pause before anything follows; a
 comma inside a sentence pauses 290 ms in all, of which the voice itself makes about 130."""
 
 _KNOWN_WORDS = 4096
@@ -77,6 +78,11 @@ class PiperSynthesizer:
     def rate_hz(self) -> int:
         """Samples per second of the voice."""
         return int(self._voice.config.sample_rate)
+
+    @property
+    def least_words(self) -> int:
+        """Words of the shortest clause that it should be given first."""
+        return self._profile.least_words
 
     def synthesize(self, commit: Commit) -> Speech:
         """The sound of one commit: see :class:`~voiceagent.speech.synthesizer.Synthesizer`."""

@@ -25,7 +25,7 @@ class VoiceProfile:
     clause_pause_ms: int
     """Silence after a segment that ends a sentence, or a clause."""
     least_words: int
-    """Segments shorter than this do not sound right."""
+    """A first clause of fewer words waits for more, unless it ends a sentence or is long."""
     threshold_dbfs: float
     """Quieter than this (root mean square of 5 ms) is silence around the words."""
     evenness_db: float

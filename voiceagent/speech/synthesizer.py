@@ -62,6 +62,11 @@ class Synthesizer(Protocol):
         """Samples per second of what :meth:`synthesize` returns."""
         ...
 
+    @property
+    def least_words(self) -> int:
+        """Words of the shortest clause that it should be given first."""
+        ...
+
     def synthesize(self, commit: Commit) -> Speech:
         """The sound of one commit; empty for one that is silent or has no letter or digit.
 
