@@ -167,7 +167,7 @@ def test_costs_between_measurements_are_interpolated() -> None:
     """Rows that were never measured lie on the line between their neighbours."""
     costs = Costs({1: 1.0, 5: 3.0}, draft_s=0.1)
     assert costs.target_s(3) == pytest.approx(2.0)
-    assert costs.target_s(10) == pytest.approx(6.0)
+    assert costs.target_s(10) == pytest.approx(5.5)
     assert Costs({1: 1.0}, draft_s=0.3).target_s(4) == 1.0
 
 
@@ -183,3 +183,16 @@ def test_prompt_passes_say_nothing_about_rounds() -> None:
 
 def _fields(record: Round) -> dict[str, object]:
     return {name: getattr(record, name) for name in Round.__slots__}
+
+
+def test_other_replies_in_the_pass_count() -> None:
+    """Where eight replies share each pass their rows add up, and a window that pays for one alone
+    does not; alone again, it pays again."""
+    steep = {rows: 0.010 * rows for rows in (1, 8, 32)}
+    crowded = AdaptiveWindow(Costs(steep | {2: 0.011, 4: 0.012}, draft_s=0.002))
+    shared = Round(**{**_fields(_record(3, 2, draft_s=0.002, score_s=0.012)), "sharing": 8})
+    for _ in range(20):
+        crowded.learn(shared)
+    assert crowded.plan().window == 0
+    crowded.learn(_record(3, 2, draft_s=0.002, score_s=0.012))
+    assert crowded.plan().window > 0

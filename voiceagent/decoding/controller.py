@@ -8,6 +8,7 @@ cost ratio). When 0 wins it stops drafting and looks again later, ever more rare
 answer stays the same.
 """
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -82,18 +83,15 @@ class Costs:
         return Costs(self._target_s, draft_s=draft_s)
 
     def target_s(self, rows: int) -> float:
-        """Measured, or the line through the nearest two measurements."""
-        if rows in self._target_s:
-            return self._target_s[rows]
+        """Measured, or on the line through the nearest two measurements."""
         known = sorted(self._target_s)
-        below = [n for n in known if n < rows] or known[:1]
-        above = [n for n in known if n > rows]
-        left = below[-1]
-        if not above:
-            return self._target_s[left] * (rows / left if len(known) > 1 else 1.0)
-        right = above[0]
-        share = (rows - left) / (right - left) if right != left else 0.0
-        return self._target_s[left] + share * (self._target_s[right] - self._target_s[left])
+        if rows in self._target_s or len(known) == 1:
+            return self._target_s.get(rows, self._target_s[known[0]])
+        at = min(max(bisect_left(known, rows), 1), len(known) - 1)
+        left, right = known[at - 1], known[at]
+        # Noise can make the larger block the quicker one; no line may lead down to nothing.
+        rise_s = max(self._target_s[right] - self._target_s[left], 0.0)
+        return max(self._target_s[left] + rise_s * (rows - left) / (right - left), 0.0)
 
     def learn(self, record: Round) -> None:
         """Follows the machine: other work comes and goes.
@@ -125,6 +123,7 @@ class AdaptiveWindow:
         self._plain_rounds = 0
         self._probe_after = _FIRST_PROBE_AFTER
         self._probing = False
+        self._sharing = 1
 
     def acceptance(self) -> list[float]:
         """For position 1, 2, ...: the chance of acceptance when all before it were accepted.
@@ -147,7 +146,9 @@ class AdaptiveWindow:
         return [tokens / self._round_s(window) for window, tokens in enumerate(expected)]
 
     def _round_s(self, window: int) -> float:
-        return self._costs.target_s(window + 1) + window * self._costs.draft_s
+        """A round of all replies that share its pass: their rows come on top of one another."""
+        rows = self._sharing * (window + 1)
+        return self._costs.target_s(rows) + window * self._costs.draft_s
 
     def plan(self) -> Plan:
         """The best window, or a probe when none was tried for long."""
@@ -167,6 +168,7 @@ class AdaptiveWindow:
     def learn(self, record: Round) -> None:
         """Counts the positions that were decided: those up to the first rejection."""
         self._costs.learn(record)
+        self._sharing = record.sharing
         if not record.drafted:
             self._plain_rounds += 1
             return
