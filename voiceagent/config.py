@@ -17,7 +17,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from voiceagent.core.errors import VoiceAgentError
 
-DrafterName = Literal["model", "ngram", "none"]
+DrafterName = Literal["model", "ngram", "best", "none"]
+"""``best``: n-grams where they match three tokens and more, else the draft model."""
 AcceptanceName = Literal["coupled", "rejection"]
 VoiceEngineName = Literal["piper", "espeak"]
 PresetName = Literal["cpu", "gpu", "tiny"]

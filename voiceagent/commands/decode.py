@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from voiceagent.commands._arguments import (
     count,
@@ -18,7 +18,7 @@ from voiceagent.commands._arguments import (
     quantity,
 )
 from voiceagent.commands._destinations import check_destinations, private_file
-from voiceagent.config import Config, cache_directory, load_config
+from voiceagent.config import Config, DrafterName, cache_directory, load_config
 
 if TYPE_CHECKING:
     from voiceagent.decoding.completion import Completion
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--system", metavar="TEXT", help="the system prompt (default: the configured persona)")
     add("--preset", choices=("cpu", "gpu", "tiny"), help="which models (default: the machine's)")
     add("--config", type=Path, metavar="FILE", help="a TOML file; flags win over it")
-    add("--draft", choices=("model", "ngram", "none"), help="who guesses (default: the preset's)")
+    add("--draft", choices=get_args(DrafterName), help="who guesses (default: the preset's)")
     add("-k", type=count, metavar="N", help="drafted tokens per round (default: chosen each round)")
     add("--acceptance", choices=("coupled", "rejection"), help="the rule (default: coupled)")
     add("--temperature", type=quantity, metavar="T", help="0 is greedy, the default")

@@ -6,13 +6,13 @@ import contextlib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from voiceagent.commands import _talk_output as output
 from voiceagent.commands._arguments import count, input_path, positive_count, quantity
 from voiceagent.commands._quiet import be_quiet
 from voiceagent.commands._stopping import Stopping
-from voiceagent.config import Config, cache_directory, load_config
+from voiceagent.config import Config, DrafterName, cache_directory, load_config
 
 if TYPE_CHECKING:
     from voiceagent.audio.hold import Held
@@ -86,7 +86,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     settings = parser.add_argument_group("settings (over those of --config)")
     settings.add_argument("--config", type=Path, metavar="TOML", help="persona, voice, tools, ...")
     settings.add_argument("--preset", choices=("cpu", "gpu", "tiny"), help="which models")
-    settings.add_argument("--draft", choices=("model", "ngram", "none"), help="who drafts")
+    settings.add_argument("--draft", choices=get_args(DrafterName), help="who drafts")
     settings.add_argument("-k", type=count, metavar="N", help="drafted tokens per round")
     settings.add_argument("--system-prompt", metavar="TEXT", help="who the agent is")
     settings.add_argument("--greeting", metavar="TEXT", help="what the agent says first")
