@@ -12,6 +12,12 @@ from voiceagent.speech.spoken import spoken_form
 CASES = Path(__file__).parents[3] / "shared" / "cases" / "spoken_en.jsonl"
 
 SAID = {
+    "Raised £1.2m and $3m.": "Raised one point two million pounds and three million dollars.",
+    "It has 1000000 users, call 5551234.": (
+        "It has one million users, call five five five one two three four."
+    ),
+    "Meet at 3:45:12 p.m.": "Meet at three forty five and twelve seconds PM.",
+    "It is 5 m long.": "It is five meters long.",
     # What the voice would otherwise split or mangle.
     "Dr. Smith is here.": "Doctor Smith is here.",
     "Mr. and Mrs. Jones": "Mister and Misses Jones",

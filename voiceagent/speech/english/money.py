@@ -4,11 +4,13 @@ import re
 
 from voiceagent.speech.english.numbers import cardinal, is_one, number, plural
 from voiceagent.speech.english.rule import NUMBER
-from voiceagent.speech.english.units import CURRENCIES, PERIODS, SCALE, SCALES
+from voiceagent.speech.english.units import CURRENCIES, PERIODS, SCALES
 from voiceagent.speech.mapped import Replacement
 from voiceagent.speech.rules import alternatives, numeric, rule
 
 _AMOUNT = rf"\d+,\d\d(?![\d,])|{NUMBER}"
+_SCALES = SCALES | {"m": "million"}  # of money; elsewhere a metre
+_SCALE = rf"(?: ?(?P<scale>{alternatives(_SCALES)})\b)?"
 _SYMBOL = rf"(?:{alternatives(CURRENCIES)})"
 
 
@@ -30,7 +32,7 @@ def _amount(text: str, *, symbol: str, scale: str | None) -> str:
     # In Europe cents follow a comma; thousands have three digits behind it.
     text = re.sub(r",(?=\d\d?$)", ".", text)
     if scale:
-        return f"{number(text)} {SCALES[scale]} {_many(major)}"
+        return f"{number(text)} {_SCALES[scale]} {_many(major)}"
     whole, _, decimals = text.replace(",", "").partition(".")
     small = decimals.rstrip("0") if len(decimals) > 2 else decimals
     if not minor or len(small) > 2:
@@ -54,16 +56,16 @@ RULES = numeric(
     [
         rule(
             rf"(?P<symbol>{_SYMBOL}) ?(?P<number>{NUMBER}) ?[-–] ?{_SYMBOL}?(?P<high>{NUMBER})"
-            rf"{SCALE}(?![\w-])",
+            rf"{_SCALE}(?![\w-])",
             _money_range,
         ),
         rule(
-            rf"(?P<sign>(?<![\w)])[-−])?(?P<symbol>{_SYMBOL}) ?(?P<number>{_AMOUNT}){SCALE}"
+            rf"(?P<sign>(?<![\w)])[-−])?(?P<symbol>{_SYMBOL}) ?(?P<number>{_AMOUNT}){_SCALE}"
             rf"(?: ?/ ?(?P<period>{alternatives(PERIODS)})\b|(?<=\d)s\b)?",
             _money,
         ),
         rule(
-            rf"(?P<sign>(?<![\w.)])[-−])?(?<![\w.,])(?P<number>{_AMOUNT}){SCALE} ?"
+            rf"(?P<sign>(?<![\w.)])[-−])?(?<![\w.,])(?P<number>{_AMOUNT}){_SCALE} ?"
             r"(?P<symbol>[€£¥₩₹]|(?<= )\$(?![\d.]))(?P<period>(?!))?",
             _money,
         ),

@@ -125,7 +125,8 @@ def _number(match: re.Match[str]) -> Replacement:
     """What no other rule took: a count, a decimal, or a string of digits that counts nothing."""
     text = match.group().replace("−", "-")
     bare = text.lstrip("-")
-    if re.fullmatch(r"0\d+|\d{7,}", bare):
+    # Millions that are written out end in zeros; other long strings count nothing.
+    if re.fullmatch(r"0\d+|\d{7,}", bare) and not re.fullmatch(r"[1-9]\d*000", bare):
         return ("minus " if text != bare else "") + digits(bare)
     return number(text)
 

@@ -36,13 +36,17 @@ def _ratio(match: re.Match[str]) -> Replacement:
 
 
 def _with_seconds(match: re.Match[str]) -> Replacement:
-    """``1:01:30`` -> ``one hour one minute and thirty seconds``."""
+    """``1:01:30`` -> ``one hour one minute and thirty seconds``; with ``p.m.`` it is a clock's."""
     hours, minutes, seconds = (int(match[name]) for name in ("hour", "minute", "second"))
     if minutes > 59 or seconds > 59:
         return None
+    if match["half"]:
+        after = f" and {_count(seconds, 'second')} {_half(match)}{_zone(match)}" + _final_stop(
+            match
+        )
+        return f"{cardinal(hours)} {pair(minutes) if minutes else ''}".rstrip() + after
     said = f"{_count(hours, 'hour')} {_count(minutes, 'minute')} and {_count(seconds, 'second')}"
-    half = f" {_half(match)}" if match["half"] else ""
-    return said + half + _zone(match)
+    return said + _zone(match)
 
 
 def _count(number: int, noun: str) -> str:
