@@ -29,8 +29,11 @@ class Stepped:
         self.source.may_go.set()
         self.queue: queue.Queue[EngineEvent] = queue.Queue()
 
-    def _script(self, request: Request) -> Any:
+    def expect(self) -> None:
+        """What is let go from now on belongs to the next request, however soon it is let go."""
         self.queue = queue.Queue()
+
+    def _script(self, request: Request) -> Any:
         return iter(self.queue.get, None)
 
     def let(self, *events: EngineEvent) -> None:
@@ -63,6 +66,7 @@ async def ask(tab: Tab, stepped: Stepped, **settings: str) -> None:
             f"(() => {{ const it = document.getElementById({name!r}); it.value = {value!r};"
             " it.dispatchEvent(new Event('change')); })()"
         )
+    stepped.expect()
     asked = len(stepped.source.requests)
     await tab.run("document.getElementById('words').focus()")
     await tab.type("How far is it?")
