@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -242,3 +243,13 @@ def test_a_library_that_hangs_is_a_reason(fake_module, monkeypatch):
 def test_a_library_that_is_fine_has_no_reason():
     """The usual case."""
     assert probe("json") == Outcome()
+
+
+def test_what_is_looked_for_is_what_the_product_imports() -> None:
+    """A package that only tests need is not missing where it is missing."""
+    files = (Path(__file__).parents[2] / "voiceagent").rglob("*.py")
+    source = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    for module in _checks.LIBRARIES:
+        assert re.search(rf"^\s*(?:import|from) {re.escape(module)}\b", source, re.MULTILINE), (
+            module
+        )

@@ -22,8 +22,6 @@ LIBRARIES = {
     "faster_whisper": "faster-whisper",
     "onnxruntime": "onnxruntime",
     "soundfile": "soundfile",
-    "soxr": "soxr",
-    "gguf": "gguf",
     "numpy": "numpy",
     "aiohttp": "aiohttp",
 }
