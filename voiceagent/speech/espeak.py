@@ -14,11 +14,11 @@ from threading import Lock
 import numpy as np
 
 from voiceagent.config import Voice
-from voiceagent.core.committer import Commit, Kind
-from voiceagent.sound.pcm import Float32, to_float32, to_int16
-from voiceagent.speech.segments import Span, VoiceProfile, merged
-from voiceagent.speech.spoken import Spoken, SpokenWord, spoken_form
-from voiceagent.speech.synthesizer import Speech, SynthesisError, Word, no_sound
+from voiceagent.core.committer import Commit
+from voiceagent.sound.pcm import Float32, to_float32
+from voiceagent.speech.segments import ProfiledVoice, Span, VoiceProfile
+from voiceagent.speech.spoken import Spoken, SpokenWord
+from voiceagent.speech.synthesizer import SynthesisError
 
 ESPEAK = VoiceProfile(
     gain=0.85,
@@ -93,7 +93,7 @@ def _library() -> tuple[ctypes.CDLL, int]:
     return library, rate_hz
 
 
-class EspeakSynthesizer:
+class EspeakSynthesizer(ProfiledVoice):
     """Makes speech of commits with espeak-ng; word times are the library's own events."""
 
     def __init__(self, config: Voice, *, language: str, profile: VoiceProfile = ESPEAK) -> None:
@@ -107,9 +107,8 @@ class EspeakSynthesizer:
         Raises:
             SynthesisError: espeak-ng is not installed, or has no such voice.
         """
+        super().__init__(language=language, profile=profile)
         self._library, self._rate_hz = _library()
-        self._language = language
-        self._profile = profile
         self._gain = profile.gain * config.gain
         self._rate = round(WORDS_PER_MINUTE / config.length_scale)
         with _SPEAKING:
@@ -120,28 +119,10 @@ class EspeakSynthesizer:
         """Samples per second of the library."""
         return self._rate_hz
 
-    @property
-    def least_words(self) -> int:
-        """Words of the shortest clause that it should be given first."""
-        return self._profile.least_words
-
-    def synthesize(self, commit: Commit) -> Speech:
-        """The sound of one commit: see :class:`~voiceagent.speech.synthesizer.Synthesizer`."""
-        if not isinstance(commit, Commit):
-            raise TypeError(f"a synthesizer takes a Commit, got {type(commit).__name__}")
-        if commit.kind is Kind.SILENT:
-            return no_sound(commit, rate_hz=self.rate_hz)
-        spoken = spoken_form(commit.text, language=self._language)
-        if spoken.silent:
-            return no_sound(commit, rate_hz=self.rate_hz)
+    def _say(self, commit: Commit, spoken: Spoken) -> tuple[Float32, list[Span]]:
+        """Each word of espeak's laid on the source that it speaks for."""
         sound, marks = self._sound(spoken.text)
-        begin, end = self._profile.loud_part(sound, rate_hz=self.rate_hz)
-        words = tuple(_words(commit, spoken, marks, begin=begin, length=end - begin))
-        if begin == end or not words:
-            raise SynthesisError(f"espeak-ng made no sound of {commit.text!r}")
-        pause = self._profile.pause_after(commit, rate_hz=self.rate_hz)
-        pcm = np.concatenate([to_int16(sound[begin:end]), pause])
-        return Speech(commit=commit, pcm=pcm, rate_hz=self.rate_hz, words=words)
+        return sound, list(_spans(commit, spoken, marks, length=len(sound)))
 
     def _find(self, name: str | None) -> bytes:
         """The first of the names that the library knows."""
@@ -192,11 +173,8 @@ def _listed(events: "ctypes._Pointer[_Event]") -> Iterator[_Event]:
         at += 1
 
 
-def _words(
-    commit: Commit, spoken: Spoken, marks: list[_Mark], *, begin: int, length: int
-) -> Iterator[Word]:
-    """Each word of espeak's laid on the source that it speaks for; it lasts to the next mark."""
-    spans: list[Span] = []
+def _spans(commit: Commit, spoken: Spoken, marks: list[_Mark], *, length: int) -> Iterator[Span]:
+    """The words among the marks; each lasts to the next mark, the last to the end of the sound."""
     places = list(_places(spoken))
     for mark, then in zip(marks, [*marks[1:], None], strict=True):
         if mark.kind != _WORD:
@@ -204,16 +182,7 @@ def _words(
         place = next((each for each in reversed(places) if each[0] <= mark.at), None)
         if place is not None:
             start, end = _source(commit, place, mark, then)
-            last = then.sample if then else begin + length
-            spans.append((start, end, mark.sample, max(last, mark.sample)))
-    for start, end, first, last in merged(spans):
-        yield Word(
-            text=commit.text[start:end],
-            start=commit.start + start,
-            end=commit.start + end,
-            begin_sample=min(max(first - begin, 0), length),
-            end_sample=min(max(last - begin, 0), length),
-        )
+            yield start, end, mark.sample, max(then.sample if then else length, mark.sample)
 
 
 def _places(spoken: Spoken) -> Iterator[tuple[int, SpokenWord]]:

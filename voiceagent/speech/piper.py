@@ -18,12 +18,12 @@ from piper.patch_voice_with_alignment import add_alignment_output
 from piper.voice import AudioChunk, PiperVoice
 
 from voiceagent.config import Voice
-from voiceagent.core.committer import Commit, Kind
-from voiceagent.sound.pcm import Float32, to_int16
+from voiceagent.core.committer import Commit
+from voiceagent.sound.pcm import Float32
 from voiceagent.speech.alignment import align
-from voiceagent.speech.segments import Span, VoiceProfile, merged
-from voiceagent.speech.spoken import Spoken, SpokenWord, spoken_form
-from voiceagent.speech.synthesizer import Speech, SynthesisError, Word, no_sound
+from voiceagent.speech.segments import ProfiledVoice, Span, VoiceProfile
+from voiceagent.speech.spoken import Spoken, SpokenWord
+from voiceagent.speech.synthesizer import SynthesisError
 
 _STRESS_AND_LENGTH = str.maketrans("", "", "ˈˌː.,;:!?")
 
@@ -37,14 +37,14 @@ JOE_MEDIUM = VoiceProfile(
     evenness_db=4.0,
 )
 """Peaks of 0.50 to 0.64 before the gain; silence lies at -90 dBFS; "Yes." alone sounds right, yet a
-clause of one word leaves its pause before anything follows; a
-comma inside a sentence pauses 290 ms in all, of which the voice itself makes about 130."""
+clause of one word leaves its pause before anything follows; a comma inside a sentence pauses 290 ms
+in all, of which the voice itself makes about 130."""
 
 _KNOWN_WORDS = 4096
 """Words whose phonemes are kept: a conversation uses a thousand or two."""
 
 
-class PiperSynthesizer:
+class PiperSynthesizer(ProfiledVoice):
     """Makes speech of commits with one Piper voice, with the time of each word."""
 
     def __init__(
@@ -63,8 +63,7 @@ class PiperSynthesizer:
             SynthesisError: the files are no Piper voice.
         """
         self._voice = _load(onnx_path, config_path, threads=threads)
-        self._language = language
-        self._profile = profile
+        super().__init__(language=language, profile=profile)
         self._gain = profile.gain * config.gain
         self._alone = lru_cache(maxsize=_KNOWN_WORDS)(self._sounds_alone)
         self._options = SynthesisConfig(
@@ -78,29 +77,6 @@ class PiperSynthesizer:
     def rate_hz(self) -> int:
         """Samples per second of the voice."""
         return int(self._voice.config.sample_rate)
-
-    @property
-    def least_words(self) -> int:
-        """Words of the shortest clause that it should be given first."""
-        return self._profile.least_words
-
-    def synthesize(self, commit: Commit) -> Speech:
-        """The sound of one commit: see :class:`~voiceagent.speech.synthesizer.Synthesizer`."""
-        if not isinstance(commit, Commit):
-            raise TypeError(f"a synthesizer takes a Commit, got {type(commit).__name__}")
-        if commit.kind is Kind.SILENT:
-            return no_sound(commit, rate_hz=self.rate_hz)
-        spoken = spoken_form(commit.text, language=self._language)
-        if spoken.silent:
-            return no_sound(commit, rate_hz=self.rate_hz)
-        loud, groups = self._sound(spoken.text)
-        begin, end = self._profile.loud_part(loud, rate_hz=self.rate_hz)
-        if begin == end or not groups:
-            raise SynthesisError(f"the voice made no sound of {commit.text!r}")
-        pause = self._profile.pause_after(commit, rate_hz=self.rate_hz)
-        pcm = np.concatenate([to_int16(loud[begin:end]), pause])
-        words = self._words(commit, spoken, groups, begin=begin, length=end - begin)
-        return Speech(commit=commit, pcm=pcm, rate_hz=self.rate_hz, words=words)
 
     def warm_up(self) -> None:
         """Runs the model once: its first run is slower than the rest."""
@@ -132,10 +108,11 @@ class PiperSynthesizer:
             at += len(samples)
         return (np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.float32)), groups
 
-    def _words(
-        self, commit: Commit, spoken: Spoken, groups: list["_Group"], *, begin: int, length: int
-    ) -> tuple[Word, ...]:
+    def _say(self, commit: Commit, spoken: Spoken) -> tuple[Float32, list[Span]]:
         """Each group of phonemes laid on the source text that it speaks for."""
+        sound, groups = self._sound(spoken.text)
+        if not groups:
+            return sound, []
         said = [word for word in spoken.words if _audible(word)]
         links = align([group.sounds for group in groups], [self._alone(word.text) for word in said])
         spans: list[Span] = []
@@ -147,16 +124,7 @@ class PiperSynthesizer:
                 spans.append((covered[0].start, end, sounding[0].begin, sounding[-1].end))
             else:
                 spans = _stretch_last(spans, covered, sounding)
-        return tuple(
-            Word(
-                text=commit.text[start:end],
-                start=commit.start + start,
-                end=commit.start + end,
-                begin_sample=min(max(first - begin, 0), length),
-                end_sample=min(max(last - begin, 0), length),
-            )
-            for start, end, first, last in merged(spans)
-        )
+        return sound, spans
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,15 @@
 """What every voice does to its segments, so that they sound like one speaker in one breath."""
 
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from voiceagent.core.committer import Commit, Kind
-from voiceagent.sound.pcm import Float32, Int16
+from voiceagent.sound.pcm import Float32, Int16, to_int16
+from voiceagent.speech.spoken import Spoken, spoken_form
+from voiceagent.speech.synthesizer import Speech, SynthesisError, Word, no_sound
 
 Span = tuple[int, int, int, int]
 """Source start and end, first and last sample."""
@@ -55,6 +58,71 @@ class VoiceProfile:
         begin = int(loud[0]) * frame - margin
         end = (int(loud[-1]) + 1) * frame + margin
         return max(begin, 0), min(end, len(pcm))
+
+
+class ProfiledVoice(ABC):
+    """A :class:`~voiceagent.speech.synthesizer.Synthesizer` around one library; what its segments
+    have in common is done here.
+
+    Args:
+        language: BCP 47 tag of what is said.
+        profile: what the voice needs.
+    """
+
+    def __init__(self, *, language: str, profile: VoiceProfile) -> None:
+        self._language = language
+        self._profile = profile
+
+    @property
+    @abstractmethod
+    def rate_hz(self) -> int:
+        """Samples per second of the voice."""
+
+    @abstractmethod
+    def _say(self, commit: Commit, spoken: Spoken) -> tuple[Float32, Sequence[Span]]:
+        """Samples with the gain applied, and where the pieces of the commit's text sound in them.
+
+        Raises:
+            SynthesisError: the library failed.
+        """
+
+    @property
+    def least_words(self) -> int:
+        """Words of the shortest clause that it should be given first."""
+        return self._profile.least_words
+
+    def synthesize(self, commit: Commit) -> Speech:
+        """The sound of one commit: see :class:`~voiceagent.speech.synthesizer.Synthesizer`."""
+        if not isinstance(commit, Commit):
+            raise TypeError(f"a synthesizer takes a Commit, got {type(commit).__name__}")
+        if commit.kind is Kind.SILENT:
+            return no_sound(commit, rate_hz=self.rate_hz)
+        spoken = spoken_form(commit.text, language=self._language)
+        if spoken.silent:
+            return no_sound(commit, rate_hz=self.rate_hz)
+        sound, spans = self._say(commit, spoken)
+        begin, end = self._profile.loud_part(sound, rate_hz=self.rate_hz)
+        if begin == end or not spans:
+            raise SynthesisError(f"the voice made no sound of {commit.text!r}")
+        pause = self._profile.pause_after(commit, rate_hz=self.rate_hz)
+        return Speech(
+            commit=commit,
+            pcm=np.concatenate([to_int16(sound[begin:end]), pause]),
+            rate_hz=self.rate_hz,
+            words=tuple(_word(commit, span, begin=begin, end=end) for span in merged(spans)),
+        )
+
+
+def _word(commit: Commit, span: Span, *, begin: int, end: int) -> Word:
+    """A span of the whole sound as a word of the part that is kept."""
+    start, stop, first, last = span
+    return Word(
+        text=commit.text[start:stop],
+        start=commit.start + start,
+        end=commit.start + stop,
+        begin_sample=min(max(first, begin), end) - begin,
+        end_sample=min(max(last, begin), end) - begin,
+    )
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
