@@ -92,7 +92,7 @@ def _plain(match: re.Match[str]) -> Replacement:
 _UNHEARD = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+"
 """Control characters and directions: nothing to hear, and a NUL stops a phonemizer."""
 _DRESSED = (
-    "[\u2160-\u2188\u2460-\u24ff\ufb00-\ufb06\uff10-\uff19\uff21-\uff3a\uff41-\uff5a"
+    "[\u2080-\u2089\u2160-\u2188\u2460-\u24ff\ufb00-\ufb06\uff10-\uff19\uff21-\uff3a\uff41-\uff5a"
     "\U0001d400-\U0001d7ff]"
 )
 
@@ -114,7 +114,7 @@ _RULES = [
     _rule(r"^[ \t]*\|?[ \t]*:?-{3,}:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$", _nothing, re.M),
     _rule(r"^[ \t]*([-*_])[ \t]*(?:\1[ \t]*){2,}$", _nothing, re.M),
     _rule(r"^[ \t]*\|[^\n]*\|[ \t]*$", _table_row, re.M),
-    _rule(r"^[ \t]*(?:>[ \t]?)+(?<!>)(?=\d)|^[ \t]*(?:>[ \t]?)+(?!\d)", _nothing, re.M),
+    _rule(r"^[ \t]*(?:>[ \t]?)+(?<!>)(?=\d)|^[ \t]*(?:>[ \t]?)+(?![\d=])", _nothing, re.M),
     _rule(r"^[ \t]*#{1,6}[ \t]+(?P<said>[^\n]*?)[ \t]*#*[ \t]*$", _line, re.M),
     _rule(r"^[ \t]*[-*+•‣◦–][ \t]+(?:\[[ xX]\][ \t]+)?(?P<said>[^\n]+?)[ \t]*$", _line, re.M),
     _rule(r"^[ \t]*(?P<number>\d{1,3})[.)][ \t]+(?P<said>[^\n]+?)[ \t]*$", _line, re.M),

@@ -19,7 +19,7 @@ from voiceagent.speech.english import (
     times,
 )
 
-BEFORE_MARKUP = formulas.RULES
+BEFORE_MARKUP = (*formulas.RULES, *marks.EMOJI_RULES)
 """Applied before Markdown is taken away."""
 
 RULES = (

@@ -2,7 +2,7 @@
 
 import re
 
-from voiceagent.speech.english.numbers import cardinal, ordinal, plural, year
+from voiceagent.speech.english.numbers import cardinal, ordinal, pair, plural, year
 from voiceagent.speech.mapped import Replacement
 from voiceagent.speech.rules import numeric, rule
 
@@ -15,6 +15,14 @@ _MONTH_CAPITAL = (
     rf"(?P<month>(?:{'|'.join(_MONTHS)})\b|(?:{'|'.join(key.title() for key in _SHORT)})\b\.?)"
 )
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
+_DATED = re.compile(
+    r"\b(?:(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day|s)?\b|appointment|arriv|"
+    r"birthday|book|calendar|check-?in|clos(?:es|ed)\b|conference|dates?\b|deadline|deliver|depart|"
+    r"due\b|easter|christmas|event|expir|flight|holiday|interview|launch|meet|open(?:s|ed)\b|party|"
+    r"reserv|RSVP|sale runs|schedul|starts?\b|submi|this year|next year|wedding|week of)",
+    re.I,
+)
+"""What a text speaks of where "4/5" is a day."""
 _WEEKDAYS = {
     "Mon": "Monday",
     "Tue": "Tuesday",
@@ -27,6 +35,9 @@ _WEEKDAYS = {
     "Sat": "Saturday",
     "Sun": "Sunday",
 }
+_DAY_OF_MONTH = r"(?<![\w./$,-])(?P<month>\d{1,2})/(?P<day>\d{1,2})"
+_PARTS = frozenset("1/2 1/3 2/3 1/4 3/4 1/8 3/8 5/8 7/8 9/10 9/11 10/10".split())
+"""Rather parts of something, unless "on" stands before them."""
 _YEAR = r"(?P<year>[12]\d{3}|'\d\d)\b"
 _PAST_AND_NEAR = range(1010, 2100)
 """A number of four digits in this range, without a comma, is read as a year."""
@@ -83,11 +94,32 @@ def _numeric(match: re.Match[str]) -> Replacement:
 
 
 def _month_and_day(match: re.Match[str]) -> Replacement:
-    """``on 3/4``: behind such a word it is a day and no fraction."""
-    month, day = int(match["month"]), int(match["day"])
-    if not (1 <= month <= 12 and 1 <= day <= 31):
+    """``on 3/4``, ``the deadline is 4/5``: where the text speaks of days, it is no fraction."""
+    day, written = _day_of_the_year(match["month"], match["day"]), match["written"]
+    by = match["by"] and re.search(r"/(?:1|1[1-57-9]|2\d|3[01])$", written)
+    speaks_of_days = by or (written not in _PARTS and _DATED.search(match.string))
+    if day is None or not (match["on"] or speaks_of_days):
         return None
-    return f"{_MONTHS[month - 1]} {ordinal(day)}"
+    begin = match.start("written")
+    return [(match.start(), begin), (day, begin, match.end())]
+
+
+def _days_to_days(match: re.Match[str]) -> Replacement:
+    """``11/24-11/27``, ``from 5/1 to 5/15``."""
+    first = _day_of_the_year(match["month"], match["day"])
+    last = _day_of_the_year(match["last_month"], match["last"])
+    parts = match["written"] in _PARTS and match["last_written"] in _PARTS
+    joined = match["sign"] in ("to", "and") and not match["from"]
+    if first is None or last is None or parts or joined:
+        return None
+    begin, word = match.start("written"), "and" if match["sign"] == "and" else "to"
+    return [(match.start(), begin), (f"{first} {word} {last}", begin, match.end())]
+
+
+def _day_of_the_year(month: str, day: str) -> str | None:
+    if not (1 <= int(month) <= 12 and 1 <= int(day) <= 31):
+        return None
+    return f"{_MONTHS[int(month) - 1]} {ordinal(int(day))}"
 
 
 def _numeric_day_first(match: re.Match[str]) -> Replacement:
@@ -108,6 +140,21 @@ def _decade_name(number: str) -> str:
     return " ".join([*before, plural(last)])
 
 
+def _decade_of_a_life(match: re.Match[str]) -> Replacement:
+    """``in the 90s``, ``in her 30s``."""
+    return [match.span("before"), (_decade_name(match["number"]), *match.span("number_s"))]
+
+
+def _short_year(match: re.Match[str]) -> Replacement:
+    """``the class of '05``."""
+    return pair(int(match["year"]))
+
+
+def _around_a_year(match: re.Match[str]) -> Replacement:
+    """``pre-1990``."""
+    return f"{match['part']} {year(int(match['year']))}"
+
+
 def _decades(match: re.Match[str]) -> Replacement:
     return f"{_decade_name(match['first'])} to {_decade_name(match['second'])}"
 
@@ -118,7 +165,7 @@ def _mid_decade(match: re.Match[str]) -> Replacement:
 
 def _year_range(match: re.Match[str]) -> Replacement:
     first, second = int(match["first"]), match["second"]
-    if match["sign"] == "/" and int(second) != (first + 1) % 100:
+    if match["sign"] == "/" and int(second) % 100 != (first + 1) % 100:
         return None
     if first not in _PAST_AND_NEAR or (len(second) == 4 and int(second) not in _PAST_AND_NEAR):
         return None
@@ -134,8 +181,18 @@ def _short_month(match: re.Match[str]) -> Replacement:
     return _month_name(match["month"]) + stop
 
 
+def _months(match: re.Match[str]) -> Replacement:
+    """``Jan–Mar``."""
+    stop = "." if match.group().endswith(".") and match.end() == len(match.string) else ""
+    return f"{_month_name(match['month'])} to {_month_name(match['last'])}{stop}"
+
+
 def _weekdays(match: re.Match[str]) -> Replacement:
-    return f"{_WEEKDAYS[match['first']]} to {_WEEKDAYS[match['last']]}"
+    stop = (
+        "." if re.search(r"^\w+[^.]+\.$", match.group()) and not match.string[match.end() :] else ""
+    )
+    word = "and" if match["sign"] in "&/" else "to"
+    return f"{_WEEKDAYS[match['first']]} {word} {_WEEKDAYS[match['last']]}{stop}"
 
 
 def _weekday(match: re.Match[str]) -> Replacement:
@@ -147,6 +204,11 @@ _THEN_YEAR = rf"(?:(?P<comma>,)? {_YEAR})?"
 _UNIT_AHEAD = r"(?! ?(?:kg|km|cm|mm|lbs?|oz|mph|kWh|MB|GB|ml|mg)\b)"
 
 RULES = [
+    rule(
+        rf"\b{_MONTH_CAPITAL} ?(?:[-–]|to) ?"
+        rf"(?P<last>(?:{'|'.join(key.title() for key in _SHORT)})\b\.?)(?=$|[\s,.;:!?)])",
+        _months,
+    ),
     *numeric(
         [
             rule(
@@ -163,7 +225,19 @@ RULES = [
             rule(r"\b(?P<year>[12]\d{3})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})\b", _numeric),
             rule(r"\b(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4}|\d\d)\b", _numeric),
             rule(r"\b(?P<day>\d{1,2})/(?P<month>\d{1,2})/(?P<year>\d{4})\b", _numeric_day_first),
-            rule(r"(?<=\b[Oo]n )(?P<month>\d{1,2})/(?P<day>\d{1,2})(?![\w/]|\.\d)", _month_and_day),
+            rule(
+                rf"(?P<from>\b(?:[Ff]rom|[Bb]etween) )?(?P<written>{_DAY_OF_MONTH}) ?"
+                r"(?P<sign>[-–]|to|and|through|until) ?(?P<last_written>(?P<last_month>\d{1,2})/"
+                r"(?P<last>\d{1,2}))(?![\w/]|\.\d)",
+                _days_to_days,
+            ),
+            rule(
+                r"(?:\b(?:(?P<on>[Oo]n|[Uu]ntil|[Tt]ill|[Ss]ince|[Dd]ue|[Dd]ated)|"
+                r"(?P<by>[Bb]y|[Bb]efore|[Aa]fter|[Ff]rom|through|[Ss]tarting|[Bb]eginning)) )?"
+                rf"(?P<written>{_DAY_OF_MONTH})"
+                r"(?![\w/]|\.\d| (?:of|cup|inch|mile|hour|ton|acre)| ?[+*=×])",
+                _month_and_day,
+            ),
             rule(r"\b(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})\b", _numeric_day_first),
             rule(r"\b(?P<first>[12]\d{3})s[-–](?P<second>(?:[12]\d)?\d0)s\b", _decades),
             rule(
@@ -172,6 +246,17 @@ RULES = [
             ),
             rule(r"(?<![\w.,$€£])(?P<number>[12]\d{2}0)(?: ?s|'s)\b", _decade),
             rule(r"(?<![\w.])['’](?P<number>[1-9]0)s\b", _decade),
+            rule(
+                r"(?P<before>\b(?:[Tt]he|[Hh]is|[Hh]er|[Tt]heir|[Mm]y|[Yy]our|[Oo]ur|[Ii]ts) "
+                r"(?:early |mid |late )?)"
+                r"(?P<number_s>(?P<number>[2-9]0)s)\b",
+                _decade_of_a_life,
+            ),
+            rule(r"(?<![\w.])['’](?P<year>0\d)\b(?!['’\"])", _short_year),
+            rule(
+                r"\b(?P<part>[Pp]re|[Pp]ost|[Mm]id)-(?P<year>1[1-9]\d\d|20\d\d)\b",
+                _around_a_year,
+            ),
             rule(
                 rf"(?<![\w.,$€£-])(?P<first>[12]\d{{3}})(?P<sign>[-–/])(?P<second>[12]\d{{3}}|\d\d)(?![\w-]){_UNIT_AHEAD}",
                 _year_range,
@@ -185,7 +270,8 @@ RULES = [
     ),
     rule(rf"\b{_MONTH_CAPITAL}(?<=\.)(?= \d|$)", _short_month),
     rule(
-        rf"\b(?P<first>{'|'.join(_WEEKDAYS)})\.? ?[-–] ?(?P<last>{'|'.join(_WEEKDAYS)})\b\.?",
+        rf"\b(?P<first>{'|'.join(_WEEKDAYS)})\.? ?(?P<sign>[-–&/]) ?"
+        rf"(?P<last>{'|'.join(_WEEKDAYS)})\b\.?",
         _weekdays,
     ),
     rule(

@@ -21,6 +21,7 @@ _SYMBOLS = {
     "+": "plus",
     "%": "percent",
     "~": "tilde",
+    "*": "star",
 }
 _SPELLED = frozenset(
     "http https www ftp html htm php css js ts py md pdf csv xml sql jpg png".split()
@@ -28,7 +29,7 @@ _SPELLED = frozenset(
 """Letter by letter: capitals make the synthesizer do so."""
 _ENDINGS = (
     "py|js|ts|md|txt|json|yaml|yml|toml|html?|css|csv|xml|pdf|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|"
-    "mp3|mp4|wav|flac|ogg|zip|tar|gz|exe|dll|sh|bat|cpp|hpp|rs|go|java|rb|php|sql|ini|cfg|log|onnx|gguf"
+    "mp3|mp4|wav|flac|ogg|zip|tar|gz|exe|dll|sh|bat|cpp|hpp|rs|go|java|rb|php|sql|ini|cfg|log|onnx|gguf|conf|env|lock|tsx?|jsx"
 )
 
 
@@ -60,14 +61,80 @@ def _file(match: re.Match[str]) -> Replacement:
     return _spell(match.group())
 
 
+def _path(match: re.Match[str]) -> Replacement:
+    """``~/.bashrc``, ``C:\\Users``; the mark that ends the sentence is not part of it."""
+    path = match.group().rstrip(".,;:!?")
+    begin, end = match.start(), match.start() + len(path)
+    return [(_spell(path), begin, end), (end, match.end())]
+
+
+def _dotted(match: re.Match[str]) -> Replacement:
+    """``.NET``, ``.gitignore``: the dot begins the name."""
+    return " dot " if match.start() and match.string[match.start() - 1].isalnum() else "dot "
+
+
+def _characters(text: str) -> str:
+    """Each letter, digit and sign by itself; capitals make the synthesizer name letters."""
+    return " ".join(
+        _SYMBOLS.get(character) or (character.upper() if character.isalpha() else digits(character))
+        for character in text
+    )
+
+
+def _by_characters(match: re.Match[str]) -> Replacement:
+    """``fe80::1``, a hash: nobody reads a number in it."""
+    return _characters(match.group())
+
+
+def _by_groups(match: re.Match[str]) -> Replacement:
+    """A UUID, the address of a network card: what the dashes or colons set apart pauses."""
+    return ", ".join(map(_characters, re.split("[-:]", match.group())))
+
+
+def _colour(match: re.Match[str]) -> Replacement:
+    return f"hash {_characters(match['code'])}"
+
+
+def _card(match: re.Match[str]) -> Replacement:
+    """``4111 1111 1111 1111``: digit by digit, the groups apart."""
+    return ", ".join(map(digits, re.findall(r"\d+", match.group())))
+
+
+def _flag(match: re.Match[str]) -> Replacement:
+    """``--verbose``, ``-v``: a dash that pauses would hide what to type."""
+    return "dash " * len(match.group())
+
+
+def _comparison(match: re.Match[str]) -> Replacement:
+    return f" {_COMPARISONS[match.group()]} "
+
+
+def _blank(match: re.Match[str]) -> Replacement:
+    return " "
+
+
+def _grouped(match: re.Match[str]) -> Replacement:
+    """``1 000 000`` and ``1.000.000``: thousands set apart."""
+    return re.sub("[ .]", "", match.group())
+
+
 def _version(match: re.Match[str]) -> Replacement:
     word = "version " if match["v"] else ""
-    return word + _version_numbers(match["numbers"])
+    return word + _version_numbers(match["numbers"]) + _stage(match)
+
+
+def _stage(match: re.Match[str]) -> str:
+    """``-rc.1``, ``-beta2``: what a version is not yet."""
+    if not match["stage"]:
+        return ""
+    name = {"rc": "RC"}.get(match["stage"], match["stage"])
+    return f" {name}" + (f" {cardinal(int(match['step']))}" if match["step"] else "")
 
 
 def _named_version(match: re.Match[str]) -> Replacement:
     """``Python 3.12`` -> ``Python three point twelve``."""
     said = _version_numbers(match["numbers"])
+    said += _stage(match)
     return [match.span("name"), match.span("blank"), (said, match.end("blank"), match.end())]
 
 
@@ -127,14 +194,55 @@ def _join(match: re.Match[str]) -> Replacement:
     return ""
 
 
+_STAGE = r"(?:[-.]?(?P<stage>rc|alpha|beta|dev|preview|post)[-.]?(?P<step>\d*))?"
+_COMPARISONS = {
+    "===": "equals",
+    "==": "equals",
+    "!=": "is not equal to",
+    ">=": "at least",
+    "<=": "at most",
+    "&&": "and",
+    "||": "or",
+}
+_HEX = r"[0-9a-fA-F]"
+
+
 RULES = [
     # Thousands set apart by narrow or unbreakable blanks.
     rule(r"(?<=\d)[\u00a0\u202f\u2009](?=\d{3}(?!\d))", _join),
+    rule(r"(?<![\w.,-])[1-9]\d{0,2}(?: \d{3})* 000(?!\d| \d)", _grouped),
+    rule(r"(?<![\w.,-])[1-9]\d{0,2}(?:\.\d{3}){2}(?![\w-]|\.\d)", _grouped),
+    rule(rf"(?<![\w-]){_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}(?![\w-])", _by_groups),
+    rule(
+        rf"(?<![\w:.]){_HEX}{{2}}(?:([-:]){_HEX}{{2}})(?:\1{_HEX}{{2}}){{4}}(?![\w:-])", _by_groups
+    ),
+    rule(
+        rf"(?<![\w:.])(?:{_HEX}{{1,4}}:){{7}}{_HEX}{{1,4}}(?![\w:])"
+        rf"|(?<![\w:.])(?=[\w:]*\d)(?:{_HEX}{{1,4}}(?::{_HEX}{{1,4}})*)?::"
+        rf"(?:{_HEX}{{1,4}}(?::{_HEX}{{1,4}})*)?(?![\w:])",
+        _by_characters,
+    ),
+    rule(
+        r"(?<![\w#.-])(?!\d+e\d+\b)(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}(?![\w-]|\.\d)",
+        _by_characters,
+    ),
+    rule(rf"(?<![\w#&])#(?P<code>(?=\d*[A-Fa-f])(?=[A-Fa-f]*\d){_HEX}{{6}})\b", _colour),
+    rule(r"(?<![\w.-])\d{4}(?:([ -])\d{4})(?:\1\d{4})+(?:\1\d{1,3})?(?![\w-])", _card),
+    rule(r"(?<![\w.-])3[47]\d\d([ -])\d{6}\1\d{5}(?![\w-])", _card),
+    rule(r"(?<!\S)(?:--(?=[a-z])|-(?=[a-zA-Z]{1,2}(?:[\s,.;]|$)))", _flag),
+    rule(r"===?|!=|>=|<=|&&|\|\|", _comparison),
+    rule(r"(?<=\w)::(?=[A-Za-z])", _blank),
     rule(r"(?<![\w.])(?P<name>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\(\)", _called),
     rule(r"\b(?:https?|ftp|file|mailto)://?[^\s<>\"”»)\]]+", _address, re.I),
     rule(r"\bwww\.[^\s<>\"”»)\]]+", _address, re.I),
     rule(rf"(?<![\w.])[\w+-]+(?:\.[\w+-]+)*@{_DOMAIN}(?:/[\w./-]*)?", _address),
     rule(rf"(?<!\w)\.[\w+-]+@{_DOMAIN}", _address),
+    rule(
+        r"(?<![\w./\\])(?:(?:~|\.{1,2})(?=[/\\])|[A-Za-z]:(?=\\))(?:[/\\][\w.*-]*)+"
+        r"|(?<![\w/.:<~\\])/(?:[\w.*-]+/)+[\w.*-]*",
+        _path,
+    ),
+    rule(rf"(?<![\w*])\*\.(?:{_ENDINGS})\b", _file),
     rule(
         rf"(?<![\w.@/\\])(?:[\w-]+[/\\])*[\w-]+(?:\.[\w-]+)*\.(?:{_ENDINGS})\b(?!\.?\w)",
         _file,
@@ -146,9 +254,12 @@ RULES = [
         r"(?![\w-])",
         _telephone,
     ),
-    rule(r"(?<![\w.-])\+\d{1,3}(?:[ -]\d{2,4}){2,5}(?![\w-])", _telephone),
+    rule(r"(?<![\w.-])\+\d{1,3}(?:[ -]?\(0?\d{1,4}\))?(?:[ -]\d{2,8}){1,5}(?![\w-])", _telephone),
+    rule(r"(?<![\w.-])\+\d{8,15}(?![\w-])", _telephone),
+    rule(r"(?<![\w.-])\(?0\d{2,4}\)?(?: \d{3,4}){2}(?![\w-])", _telephone),
     rule(r"(?<![\w.-])(?:1-)?\d{3}-\d{3}-\d{4}(?![\w-])", _telephone),
     rule(r"(?<![\w.-])\d{3}-\d{2}-\d{4}(?![\w-])", _telephone),
+    rule(r"(?<![\w.-])\d{5}-\d{4}(?![\w-])", _telephone),
     # Without an area code; two round numbers are a range.
     rule(r"(?<![\w.,$-])\d{3}-\d{3}[1-9](?![\w-])", _telephone),
     rule(
@@ -157,22 +268,25 @@ RULES = [
     rule(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]\d|\w)", _internet_address),
     rule(
         r"\b(?P<name>(?i:version|release)|Python|iOS|macOS|Ubuntu|Debian|Node|Java|PHP|Ruby|CUDA|Android"
-        r"|Windows|Firefox|Chrome)(?P<blank> )[vV]?\.?(?P<numbers>\d+(?:\.\d+)+)\b",
+        r"|Windows|Firefox|Chrome)(?P<blank> )[vV]?\.?(?P<numbers>\d+(?:\.\d+)+)"
+        rf"{_STAGE}\b",
         _named_version,
     ),
-    rule(r"(?<![\w.])(?P<v>[vV])\.? ?(?P<numbers>\d+(?:\.\d+)+)\b", _version),
+    rule(rf"(?<![\w.])(?P<v>[vV])\.? ?(?P<numbers>\d+(?:\.\d+)+){_STAGE}\b", _version),
     rule(
-        r"(?<![\w.])(?P<v>)(?!\d\d?\.\d\d?\.(?:19|20)\d\d\b)(?P<numbers>\d+(?:\.\d+){2,})(?![\w.]\d|\w)",
+        r"(?<![\w.])(?P<v>)(?!\d\d?\.\d\d?\.(?:19|20)\d\d\b)(?P<numbers>\d+(?:\.\d+){2,})"
+        rf"{_STAGE}(?![\w.]\d|\w)",
         _version,
     ),
     rule(
         r"\b(?P<country>1)-800-(?P<letters>[A-Z0-9-]*[A-Z][A-Z0-9-]*[A-Z0-9])\b", _vanity_telephone
     ),
     rule(
-        r"(?:(?<=[Cc]all )|(?<=[Dd]ial ))(?P<number>\d{3})\b"
-        r"(?=[.,;!?)]|$| (?:for|if|or|and|in|now)\b)",
+        r"(?:(?<=[Cc]all )|(?<=[Dd]ial )|(?<=[Cc]all \d{3} or )|(?<=[Dd]ial \d{3} or ))"
+        r"(?P<number>\d{3})\b(?=[.,;!?)]|$| (?:for|if|or|and|in|now)\b)",
         _digits_after,
     ),
     rule(r"(?<![\w@])@(?P<name>[A-Za-z]\w+)", _handle),
     rule(r"(?<![\w#&])#(?P<name>[A-Za-z]\w+)", _hashtag),
+    rule(r"(?<=[A-Z])\.(?=NET\b)|(?<![^\s(\"'`“/])\.(?=[A-Za-z][\w-]+)", _dotted),
 ]

@@ -1,8 +1,10 @@
 """LaTeX commands by name, before anything else takes their backslashes for Markdown."""
 
 import re
+import unicodedata
 
-from voiceagent.speech.mapped import Replacement
+from voiceagent.speech.english.numbers import cardinal
+from voiceagent.speech.mapped import Kept, Replacement, Said
 from voiceagent.speech.rules import alternatives, rule
 
 _NAMES = {
@@ -54,7 +56,15 @@ def _inner(match: re.Match[str]) -> Replacement:
     return [match.span("said")]
 
 
+def _base(match: re.Match[str]) -> Replacement:
+    """``log₂(8)``, before the small digit becomes a large one."""
+    base = f" base {cardinal(int(unicodedata.normalize('NFKC', match['base'])))} of "
+    parts: list[Kept | Said] = [(base, *match.span("base"))]
+    return [*parts, match.span("of")] if match["of"] else parts
+
+
 RULES = [
+    rule(r"(?<=\blog)(?P<base>[₀-₉]+)(?:\((?P<of>[^()\n]{1,30})\))?", _base),
     rule(r"\\[dt]?frac\s*\{(?P<top>[^{}]*)\}\s*\{(?P<bottom>[^{}]*)\}", _over),
     rule(r"\\sqrt\s*\{(?P<said>[^{}]*)\}", _root),
     rule(r"\\(?:text|mathrm|mathbf|mathit|operatorname)\s*\{(?P<said>[^{}]*)\}", _inner),

@@ -6,6 +6,17 @@ from voiceagent.speech.mapped import Replacement
 from voiceagent.speech.punctuation import punctuation
 from voiceagent.speech.rules import blank, rule
 
+_GREEK = dict(
+    zip(
+        "αβγδεζηθικλμνξοπρστυφχψωΔΣΩΦΨΓΛΘΠ",
+        (
+            "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi "
+            "rho sigma tau upsilon phi chi psi omega "
+            "delta sigma omega phi psi gamma lambda theta pi"
+        ).split(),
+        strict=True,
+    )
+)
 _SIGNS = {
     "&": "and",
     "%": "percent",
@@ -28,7 +39,13 @@ _SIGNS = {
     "±": "plus or minus",
     "√": "square root of",
     "∞": "infinity",
-    "π": "pi",
+    "∑": "the sum of",
+    "∫": "the integral of",
+    "∂": "partial",
+    "∈": "in",
+    "∝": "is proportional to",
+    "¶": "paragraph",
+    **_GREEK,
     "©": "copyright",
     "®": "",
     "™": "",
@@ -58,10 +75,6 @@ def _either(match: re.Match[str]) -> Replacement:
     return match.group().replace("/", " or ")
 
 
-def _speed(match: re.Match[str]) -> Replacement:
-    return "kilometers per hour"
-
-
 def _sharp(match: re.Match[str]) -> Replacement:
     return " sharp"
 
@@ -70,13 +83,20 @@ def _and_or(match: re.Match[str]) -> Replacement:
     return "and or"
 
 
+def _heart(match: re.Match[str]) -> Replacement:
+    return "love"
+
+
+EMOJI_RULES = [rule(r"(?<=\bI )[❤♥]\ufe0f?(?= \w)", _heart)]
+"""Of the emoji only this one is read out."""
+
 RULES = [
     rule(r"\band/or\b", _and_or),
     rule(
         r"\b(?:[Hh]e/she|[Ss]he/he|[Hh]is/her|[Hh]im/her|[Yy]es/[Nn]o|[Tt]rue/[Ff]alse)\b", _either
     ),
+    rule(r"(?<=\bhe)/(?=him\b)|(?<=\bshe)/(?=her\b)|(?<=\bthey)/(?=them\b)", blank),
     rule(r"(?<=\b[A-Z])/(?=[A-Z]\b)|(?<=[A-Z]{2})/(?=[A-Z]{2,}\b)", blank),
-    rule(r"(?<![\w/])km/h\b", _speed),
     rule(r"(?<=\b[A-G])#(?!\w)", _sharp),
     rule(r"(?<=\w) ?/ ?(?=\w)", _slash),
     rule(

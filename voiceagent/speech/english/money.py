@@ -8,29 +8,65 @@ from voiceagent.speech.english.units import CURRENCIES, PERIODS, SCALES
 from voiceagent.speech.mapped import Replacement
 from voiceagent.speech.rules import alternatives, numeric, rule
 
-_AMOUNT = rf"\d+,\d\d(?![\d,])|{NUMBER}"
+_AMOUNT = rf"\d{{1,3}}(?:\.\d{{3}})+,\d\d(?!\d)|\d+,\d\d(?![\d,])|{NUMBER}"
 _SCALES = SCALES | {"m": "million"}  # of money; elsewhere a metre
 _SCALE = rf"(?: ?(?P<scale>{alternatives(_SCALES)})\b)?"
 _SYMBOL = rf"(?:{alternatives(CURRENCIES)})"
+_PERIOD = rf" ?/ ?(?P<period>(?:{alternatives(PERIODS)}|[a-z]{{3,}}|ea)(?!\w))"
+_HELD_APART = (
+    "a|an|and|as|at|back|because|but|by|each|every|extra|for|from|if|in|is|less|more|off|on|or|out|"
+    "over|per|so|than|that|the|then|to|total|under|when|with|worth"
+)
+"""Behind a sum these begin something new; any other word is what "a $5 bill" counts."""
 
 
 def _money(match: re.Match[str]) -> Replacement:
     """``$3.50`` -> ``three dollars fifty cents``, ``$20/mo`` -> ``twenty dollars per month``."""
     minus = "minus " if match["sign"] else ""
+    if _describes(match):
+        return minus + _describing(match)
     said = _amount(match["number"], symbol=match["symbol"], scale=match["scale"])
     period = match["period"]
+    if period == "ea":
+        return f"{minus}{said} each"
     return minus + said + (f" per {PERIODS.get(period, period)}" if period else "")
 
 
+def _describing(match: re.Match[str]) -> str:
+    """``$1.2 billion`` -> ``one point two billion dollar``, ``$3.50`` -> ``three dollar fifty``."""
+    unit, text = CURRENCIES[match["symbol"]][0], match["number"].replace(",", "")
+    if match["scale"]:
+        return f"{number(text)} {_SCALES[match['scale']]} {unit}"
+    whole, _, cents = text.partition(".")
+    if int(cents or 0):
+        return f"{cardinal(int(whole or 0))} {unit} {cardinal(int(cents))}"
+    return f"{cardinal(int(whole or 0))} {unit}"
+
+
+def _describes(match: re.Match[str]) -> bool:
+    """``a $5 bill``, ``a $1.2 billion deal``: in the singular before what it describes."""
+    if match["period"]:
+        return False
+    before, after = match.string[: match.start()], match.string[match.end() :]
+    return bool(
+        re.search(r"\b[Aa]n? $", before) and re.match(rf" (?!(?:{_HELD_APART})\b)[a-z]", after)
+    )
+
+
 def _money_range(match: re.Match[str]) -> Replacement:
-    low = number(match["number"])
-    return f"{low} to {_amount(match['high'], symbol=match['symbol'], scale=match['scale'])}"
+    """``$5-10`` -> ``five to ten dollars``; with cents or millions each side is said in full."""
+    high = _amount(match["high"], symbol=match["symbol"], scale=match["scale"])
+    if match["low_scale"] or "." in match["number"]:
+        low = _amount(match["number"], symbol=match["symbol"], scale=match["low_scale"])
+        return f"{low} to {high}"
+    return f"{number(match['number'])} to {high}"
 
 
 def _amount(text: str, *, symbol: str, scale: str | None) -> str:
     major, minor = CURRENCIES[symbol]
     # In Europe cents follow a comma; thousands have three digits behind it.
-    text = re.sub(r",(?=\d\d?$)", ".", text)
+    if re.search(r",\d\d?$", text):
+        text = text.replace(".", "").replace(",", ".")
     if scale:
         return f"{number(text)} {_SCALES[scale]} {_many(major)}"
     whole, _, decimals = text.replace(",", "").partition(".")
@@ -55,13 +91,14 @@ def _many(name: str) -> str:
 RULES = numeric(
     [
         rule(
-            rf"(?P<symbol>{_SYMBOL}) ?(?P<number>{NUMBER}) ?[-–] ?{_SYMBOL}?(?P<high>{NUMBER})"
+            rf"(?P<symbol>{_SYMBOL}) ?(?P<number>{NUMBER})"
+            rf"(?: ?(?P<low_scale>{alternatives(_SCALES)}))? ?[-–] ?{_SYMBOL}?(?P<high>{NUMBER})"
             rf"{_SCALE}(?![\w-])",
             _money_range,
         ),
         rule(
             rf"(?P<sign>(?<![\w)])[-−])?(?P<symbol>{_SYMBOL}) ?(?P<number>{_AMOUNT}){_SCALE}"
-            rf"(?: ?/ ?(?P<period>{alternatives(PERIODS)})\b|(?<=\d)s\b)?",
+            rf"(?:{_PERIOD}|(?<=\d)s\b)?",
             _money,
         ),
         rule(

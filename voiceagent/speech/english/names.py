@@ -2,7 +2,7 @@
 
 import re
 
-from voiceagent.speech.english.numbers import cardinal, digits, ordinal
+from voiceagent.speech.english.numbers import cardinal, digits, ordinal, year
 from voiceagent.speech.english.rule import ends_sentence
 from voiceagent.speech.mapped import Replacement
 from voiceagent.speech.rules import alternatives, numeric, rule
@@ -56,6 +56,10 @@ _ABBREVIATIONS = {
     "min.": "minimum",
     "misc.": "miscellaneous",
     "tel.": "telephone",
+    "Tel.": "Telephone",
+    "n/a": "not applicable",
+    "N/A": "not applicable",
+    "c/o": "care of",
     "temp.": "temperature",
     "w/o": "without",
     "w/": "with",
@@ -99,6 +103,10 @@ _BEFORE_NUMBERS = {
     "Art": "Article",
     "art": "article",
     "Rm": "Room",
+    "Hwy": "Highway",
+    "Rte": "Route",
+    "Bldg": "Building",
+    "Ste": "Suite",
     "Apt": "Apartment",
     "ext": "extension",
     "Ext": "Extension",
@@ -174,6 +182,34 @@ _STATES = {
     "WA": "Washington",
     "WI": "Wisconsin",
 }
+_SHORT_STATES = {
+    "Ala.": "Alabama",
+    "Ariz.": "Arizona",
+    "Ark.": "Arkansas",
+    "Calif.": "California",
+    "Colo.": "Colorado",
+    "Conn.": "Connecticut",
+    "Fla.": "Florida",
+    "Ga.": "Georgia",
+    "Ill.": "Illinois",
+    "Kan.": "Kansas",
+    "Mass.": "Massachusetts",
+    "Mich.": "Michigan",
+    "Minn.": "Minnesota",
+    "Mo.": "Missouri",
+    "Neb.": "Nebraska",
+    "Nev.": "Nevada",
+    "Okla.": "Oklahoma",
+    "Ore.": "Oregon",
+    "Pa.": "Pennsylvania",
+    "Tenn.": "Tennessee",
+    "Tex.": "Texas",
+    "Va.": "Virginia",
+    "Wash.": "Washington",
+    "Wis.": "Wisconsin",
+}
+_NO_STREETS = frozenset("Mount Port Fort Lake Sault Bay Cape Old Great Saint The".split())
+"""Before these "St." is a saint: "Mount St. Helens"."""
 
 
 def _title(match: re.Match[str]) -> Replacement:
@@ -202,7 +238,9 @@ def _initials(match: re.Match[str]) -> Replacement:
 
 
 def _initials_of_a_name(match: re.Match[str]) -> Replacement:
-    return re.sub(r"[.\s]", "", match["letters"]) + " "
+    """``J. K. Rowling`` -> ``JK Rowling``; "the U.S. It" is no name."""
+    after = match.string[match.end() :]
+    return re.sub(r"[.\s]", "", match["letters"]) + (". " if ends_sentence(after) else " ")
 
 
 def _hash(match: re.Match[str]) -> Replacement:
@@ -232,13 +270,36 @@ def _street(match: re.Match[str]) -> Replacement:
 
 
 def _street_of_a_name(match: re.Match[str]) -> Replacement:
-    """``Elm Dr.``, ``42nd St.``: behind a name, and no name follows."""
-    stop = "" if match.string[match.end() :].strip() else "."
-    return [match.span("name"), (f" {_STREETS[match['kind']]}{stop}", *match.span("dotted"))]
+    """``Elm Dr.``, ``42nd St.``: behind a name, and no name follows, or on the way to it."""
+    after = match.string[match.end() :]
+    if match["named"] and after[1:2].isupper() and not (ends_sentence(after) or match["way"]):
+        return None
+    if match["name"] in _NO_STREETS:
+        return None
+    stop = "." if not after.strip() or after[1:2].isupper() else ""
+    begin, end = match.span("dotted")
+    return [(match.start(), begin), (f" {_STREETS[match['kind']]}{stop}", begin, end)]
+
+
+def _avenue(match: re.Match[str]) -> Replacement:
+    """``5th Ave``, ``MLK Jr. Blvd.``: these are never short for anything else."""
+    stop = "." if match["dot"] and ends_sentence(match.string[match.end() :]) else ""
+    return [
+        match.span("name"),
+        (f" {_STREETS[match['kind']]}{stop}", match.end("name"), match.end()),
+    ]
+
+
+def _house(match: re.Match[str]) -> Replacement:
+    """``221B Baker Street``."""
+    letter = f" {match['letter']}" if match["letter"] else ""
+    return _house_number(match["house"]) + letter
 
 
 def _house_number(text: str) -> str:
     """By pairs, as Americans say them: ``1428`` -> ``fourteen twenty eight``."""
+    if len(text) == 4 and text.endswith("00"):
+        return year(int(text))
     if len(text) < 3 or text.endswith("00"):
         return cardinal(int(text))
     if "0" in text[-2:-1] or len(text) > 4:
@@ -251,12 +312,19 @@ def _state(match: re.Match[str]) -> Replacement:
     return f", {_STATES[match['state']]}, {code}"
 
 
+def _state_alone(match: re.Match[str]) -> Replacement:
+    """``Austin, TX``, ``St. Louis, Mo.``"""
+    state = match["state"]
+    stop = "." if state.endswith(".") and ends_sentence(match.string[match.end() :]) else ""
+    return (_STATES.get(state) or _SHORT_STATES[state]) + stop
+
+
 # Roman numerals ------------------------------------------------------------------------------
 
-_ROMAN = r"(?=[IVXLC])(?:C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
+_ROMAN = r"(?=[IVXLC]+\b)(?![LC]\b)(?:C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _NUMBERED = (
-    "Chapter|Part|Section|Volume|Book|Act|Scene|Article|Appendix|Phase|Type|Class|Level|Stage|"
+    "Number|Chapter|Part|Section|Volume|Book|Act|Scene|Article|Appendix|Phase|Type|Class|Level|Stage|"
     "Title|Episode|Grade|War|Bowl|Mark|Apollo|Rocky|Final Fantasy|Windows"
 )
 _ONE_FOLLOWS = re.compile(
@@ -273,6 +341,8 @@ _CROWNED = (
 def _roman(match: re.Match[str]) -> Replacement:
     """``Part IV``; ``the part I like`` is none."""
     if match["roman"] == "I" and not _ONE_FOLLOWS.match(match.string, match.end()):
+        return None
+    if match["roman"] == "X" and match["word"].islower():  # "of type X"
         return None
     return [match.span("word"), (f" {cardinal(_value(match['roman']))}", *match.span("roman"))]
 
@@ -297,28 +367,46 @@ _HOUSE_RULES = [
         rf"(?P<kind>{alternatives(_STREETS)})\b(?P<dot>\.?)",
         _street,
     ),
+    rule(
+        r"(?<![\w.,$])(?P<house>[1-9]\d{2,4})(?P<letter>[A-Z]?)(?= (?:[A-Z][\w'-]* ){1,2}"
+        r"(?:Street|Avenue|Road|Lane|Drive|Boulevard|Place|Court|Square)\b)",
+        _house,
+    ),
     rule(rf", (?P<state>{alternatives(_STATES)}),? (?P<code>\d{{5}})\b", _state),
 ]
 ADDRESS_RULES = [
     *numeric(_HOUSE_RULES),
     rule(
-        r"(?<=[\w&] )(?P<name>[A-Z][a-z]+|\d+(?:st|nd|rd|th))"
-        r"(?P<dotted> (?P<kind>St|Ave|Blvd|Rd|Dr|Ln)\.)(?=\s*$|[,;:!?]|,? [a-z&])",
+        r"(?P<way>\b(?:[Oo]n|[Aa]long|[Dd]own|up|off|onto|[Aa]cross|cross(?:es)?|and) |& )?"
+        r"(?<![\w-])"
+        r"(?P<name>[A-Z][a-z]+|\d+(?:st|nd|rd|th))"
+        r"(?P<dotted> (?P<kind>(?P<named>St|Dr)|Ave|Blvd|Rd|Ln|Hwy|Pkwy)\.)"
+        r"(?=\s*$|[,;:!?]|,? [A-Za-z&])",
         _street_of_a_name,
+    ),
+    rule(
+        r"(?P<name>\b[A-Z][\w'-]*\.?|\b\d+(?:st|nd|rd|th)) (?P<kind>Ave|Blvd|Pkwy)\b(?P<dot>\.?)",
+        _avenue,
     ),
 ]
 
 BEFORE_NUMBER_RULES = [
     rule(
-        rf"(?<![\w.])(?P<word>{alternatives(_BEFORE_NUMBERS)})\.(?P<blank> ?)(?=\d|[IVX]+\b)",
+        rf"(?<![\w.])(?P<word>{alternatives(_BEFORE_NUMBERS)})\.(?P<blank> ?)"
+        r"(?=\d|(?:[IVX]{2,}|[VX])\b|I[,.;:)])",
         _before_number,
     ),
 ]
 
 RULES = [
     rule(rf"\b(?P<title>{alternatives(_TITLES)})\.(?= (?:[A-Z]|and [A-Z]))", _title),
-    rule(r"\b(?P<title>Dr|Mr|Mrs|Ms)(?= [A-Z][a-z])", _title),
-    rule(r"(?<!\w)(?P<hash>#)(?=\d)", _hash),
+    rule(r"\b(?P<title>Dr|Mr|Mrs|Ms)(?= (?:[A-Z][a-z]|(?:&|and) (?:Dr|Mrs?|Ms)\b))", _title),
+    rule(r"(?<!\w)(?P<hash>#|№ ?)(?=\d)", _hash),
+    rule(
+        rf"(?<=[a-z], )(?P<state>{alternatives(_STATES)}|{alternatives(_SHORT_STATES)})"
+        r"(?=[.,;:!?)]|$| [a-z(])",
+        _state_alone,
+    ),
     rule(rf"(?<![\w.])(?P<degree>{alternatives(_DEGREES)})", _degree),
     rule(rf"(?<![\w.@])(?P<written>{alternatives(_ABBREVIATIONS)})(?![\w.])", _abbreviation),
     rule(r"(?<![\w.])(?P<letters>(?:[A-Z]\. ?){2,})(?=[A-Z][a-z])", _initials_of_a_name),

@@ -86,14 +86,18 @@ def number(text: str) -> str:
 
 def is_one(text: str) -> bool:
     """Whether what is counted stands in the singular."""
-    return text.replace(",", "").lstrip("-−+") in ("1", "1.0", "1.00")
+    return text.lstrip("-−+") == "1"
 
 
 def plural(noun: str) -> str:
-    """``penny`` -> ``pennies``; the first word of "mile per hour" takes the s."""
+    """``penny`` -> ``pennies``, ``square foot`` -> ``square feet``, ``miles per hour``."""
     if " per " in noun:
         first, rest = noun.split(" per ", 1)
         return f"{plural(first)} per {rest}"
+    if noun.endswith(("percent", "hertz", "P S I", "RPM", "feet")):
+        return noun
+    if noun.endswith("foot"):
+        return noun.removesuffix("foot") + "feet"
     if noun.endswith(("s", "x", "ch", "sh")):
         return noun + "es"
     if noun.endswith("y") and noun[-2] not in "aeiou":

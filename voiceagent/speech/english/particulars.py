@@ -1,8 +1,10 @@
 """Numbers that are read by what stands beside them: codes, chapters, sizes, lap times."""
 
 import re
+import unicodedata
 
 from voiceagent.speech.english.numbers import cardinal, digits, number, pair, plural, year
+from voiceagent.speech.english.units import SCALES
 from voiceagent.speech.mapped import Replacement
 from voiceagent.speech.rules import numeric, rule
 
@@ -110,7 +112,7 @@ def _airliner(match: re.Match[str]) -> Replacement:
 
 def _people(match: re.Match[str]) -> Replacement:
     """``1.2B users`` -> ``one point two billion users``."""
-    return f"{number(match['number'])} {'billion' if match['scale'] == 'B' else 'million'}"
+    return f"{number(match['number'])} {SCALES[match['scale']]}"
 
 
 def _military(match: re.Match[str]) -> Replacement:
@@ -121,9 +123,54 @@ def _military(match: re.Match[str]) -> Replacement:
     return f"{pair(hour)} {pair(minute) if minute else 'hundred'}"
 
 
-def _bill(match: re.Match[str]) -> Replacement:
-    """``a $5 bill`` -> ``a five dollar bill``."""
-    return f"{number(match['number'])} dollar"
+def _grade(match: re.Match[str]) -> Replacement:
+    """``an A-``, ``Cl- ions``."""
+    return " minus"
+
+
+def _numbered(match: re.Match[str]) -> Replacement:
+    """``Room 101`` -> ``Room one oh one``, ``Flight 1234`` -> ``Flight twelve thirty four``."""
+    if match["number"].endswith("00"):
+        return None
+    return [match.span("what"), (_pairs(match["number"]), *match.span("number"))]
+
+
+def _plain_digits(match: re.Match[str]) -> Replacement:
+    """``¹⁴C``."""
+    return unicodedata.normalize("NFKC", match.group()) + " "
+
+
+def _raised(match: re.Match[str]) -> Replacement:
+    """``10⁻³`` for the rules that know ``10^-3``."""
+    return "^" + unicodedata.normalize("NFKC", match.group()).replace("−", "-")
+
+
+def _out_of(match: re.Match[str]) -> Replacement:
+    """``4.5/5``, ``rated 9/10``."""
+    said = f"{number(match['points'])} out of {cardinal(int(match['most']))}"
+    begin = match.start("points")
+    return [(match.start(), begin), (said, begin, match.end())]
+
+
+def _one_in(match: re.Match[str]) -> Replacement:
+    return f"{cardinal(int(match['one']))} in {cardinal(int(match['many']))}"
+
+
+def _countdown(match: re.Match[str]) -> Replacement:
+    return "T minus "
+
+
+def _local_port(match: re.Match[str]) -> Replacement:
+    return f"localhost colon {digits(match['port'])}"
+
+
+def _protocol(match: re.Match[str]) -> Replacement:
+    return " "
+
+
+def _current(match: re.Match[str]) -> Replacement:
+    """``5V/2A``."""
+    return f"{number(match['volts'])} volts, {number(match['amps'])} amps"
 
 
 def _life(match: re.Match[str]) -> Replacement:
@@ -143,11 +190,6 @@ def _to(match: re.Match[str]) -> Replacement:
     return " to "
 
 
-def _folder(match: re.Match[str]) -> Replacement:
-    """An absolute path: its first slash is said like the others."""
-    return [("slash ", match.start(), match.start() + 1), (match.start() + 1, match.end())]
-
-
 RULES = [
     *numeric(
         [
@@ -162,7 +204,10 @@ RULES = [
                 _lap,
             ),
             rule(r"(?<=\bFY)(?:19|20)\d\d\b", _year_of),
-            rule(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?)[eE](?P<exponent>[-+]?\d+)\b", _scientific),
+            rule(
+                r"(?<![\w.])(?P<number>\d+(?:\.\d+)?)[eE](?P<exponent>[-+]?\d+)\b(?!-\w)",
+                _scientific,
+            ),
             rule(r"(?<=\d) ?[x×] ?(?=10\^)", _scientific_sign),
             rule(r"\b(?P<number>240|360|480|720|1080|1440|2160)p\b", _lines),
             rule(
@@ -193,20 +238,44 @@ RULES = [
                 r"small|high|low|bett|cheap|long|short|the ))",
                 _factor,
             ),
-            rule(r"(?<![\w.,$])(?P<number>\d+(?:\.\d+)?)(?P<scale>[BM])(?= [a-z])", _people),
-            rule(r"\b(?P<hour>[0-2]\d)(?P<minute>[0-5]\d)(?= hours\b)", _military),
             rule(
-                r"(?<=\b[Aa] )\$(?P<number>\d{1,3}(?:,\d{3})*)"
-                r"(?= (?:bill|note|coin|gift|discount|coupon|voucher|fee|fine|ticket|tip|bonus|"
-                r"deposit|donation|refund|payment|prize|budget|investment)\b)",
-                _bill,
+                r"(?<![\w.,$])(?P<number>\d+(?:\.\d+)?)(?P<scale>[BMKk])(?= (?!run\b|race\b)[a-z])",
+                _people,
             ),
+            rule(r"\b(?P<hour>[0-2]\d)(?P<minute>[0-5]\d)(?= hours\b)", _military),
             rule(r"(?<=[°º][CF])\s*[-–]\s*(?=\d)", _to),
             rule(r"\b(?P<letter>[A-Z])\.(?=\d{2,}\b)", _letter),
+            rule(
+                r"\b(?P<what>(?:Room|Highway|Hwy|Route|Flight|Interstate|RTX|GTX) (?:[A-Z]{2} ?)?)"
+                r"(?P<number>[1-9]\d{2,3})\b(?![.,]\d|-\d)",
+                _numbered,
+            ),
+            rule(r"(?<![\w./])(?P<points>\d{1,2}\.\d)/(?P<most>5|10|100)(?![\w/]|[.,]\d)", _out_of),
+            rule(
+                r"\b(?:[Rr]at(?:ed?|ing)|[Ss]cored?|[Gg]ot|[Gg]ave(?: \w+)?|[Gg]ive(?: \w+)?)"
+                r"(?:(?: an?|:| of| is| was| it))*"
+                r" (?P<points>\d{1,3})/(?P<most>\d{1,3})(?![\w/]|[.,]\d)",
+                _out_of,
+            ),
+            rule(r"(?<![\w-])(?P<one>\d{1,3})-in-(?P<many>\d[\d,]*)(?![\w-])", _one_in),
+            rule(r"(?<![\w.,$€£¥])(?P<number>\d+(?:\.\d+)?)(?P<scale>bn|tn|mn)\b", _people),
+            rule(r"\bT-(?=\d)", _countdown),
+            rule(r"\blocalhost:(?P<port>\d{2,5})\b", _local_port),
+            rule(r"(?<=\bHTTP)/(?=\d)", _protocol),
+            rule(
+                r"(?<![\w.])(?P<volts>\d+(?:\.\d+)?) ?V ?/ ?(?P<amps>\d+(?:\.\d+)?) ?A\b", _current
+            ),
             rule(r"\b[bd]\.(?= [12]\d{3}\b)", _life),
             rule(r"\bBoeing (?P<number>7\d7)(?:-(?P<series>\d{1,4}))?\b(?!-)", _airliner),
         ]
     ),
+    rule(r"(?<!\w)[⁰¹²³⁴-⁹]+(?=[A-Z])", _plain_digits),
+    rule(
+        r"(?<![^\W\d_]{2})(?<=[\w)])(?<![⁰¹²³⁴-⁹])(?:[⁰¹²³⁴-⁹⁺⁻ⁿ]{2,}|[⁰¹⁴-⁹ⁿ])",
+        _raised,
+    ),
+    rule(
+        r"(?:(?<=\b[A-F])|(?<=\b[A-Z][a-z]))-(?=[\s.,;:!?)]|$)(?! (?:and|or|to) [A-Z]?\w*-)", _grade
+    ),
     rule(r"\bWW ?(?P<which>I{1,2}|[12])\b", _world_war),
-    rule(r"(?<![\w/.:<])/(?:[\w.-]+/)+[\w.-]*\w", _folder),
 ]

@@ -21,6 +21,9 @@ def _well_known(match: re.Match[str]) -> Replacement:
 def _fraction(match: re.Match[str]) -> Replacement:
     """``3/4`` -> ``three quarters``, ``2 1/2`` -> ``two and a half``."""
     top, bottom = int(match["top"].replace(",", "")), int(match["bottom"])
+    in_a_sum = re.match(r" ?[=+*]", match.string[match.end() :])
+    if in_a_sum and (top >= bottom or bottom > 20):
+        return None
     return fraction(top, bottom, whole=match["whole"])
 
 
@@ -103,6 +106,22 @@ def _function(match: re.Match[str]) -> Replacement:
     return f"{match['name']} of {match['of']}"
 
 
+def _to(match: re.Match[str]) -> Replacement:
+    return " to "
+
+
+def _factorial(match: re.Match[str]) -> Replacement:
+    return " factorial"
+
+
+def _absolute(match: re.Match[str]) -> Replacement:
+    return f"the absolute value of {match['of']}"
+
+
+def _probability(match: re.Match[str]) -> Replacement:
+    return f"P of {match['event']} given {match['given']}"
+
+
 def _product(match: re.Match[str]) -> Replacement:
     is_sum = match.string[match.end() :].lstrip().startswith(("=", "equals"))
     word = "times" if is_sum else "by"
@@ -146,12 +165,14 @@ def _in_a_serial(match: re.Match[str]) -> Replacement:
 
 
 RULES = [
+    rule(r"(?<=\dst|\dnd|\drd|\dth) ?[-–] ?(?=\d+(?:st|nd|rd|th)\b)", _to),
+    rule(r"(?<=\bQ[1-4]) ?[-–] ?(?=Q?[1-4]\b)|(?<=\b[A-Z]\d)–(?=[A-Z]\d)", _to),
     *numeric(
         [
             rule(r"(?<![\w.,/])(?P<left>24|50|9)/(?P<right>7|50|11)(?![\w/]|[.,]\d)", _well_known),
             rule(
                 r"(?<![\w.,/])(?:(?P<whole>\d+) )?(?P<top>\d+) ?/ ?(?P<bottom>\d+)"
-                r"(?P<ending>(?i:(?:st|nd|rd|th)s?|s))?(?![\w/]|[.,]\d|-\d| ?[=+*])",
+                r"(?P<ending>(?i:(?:st|nd|rd|th)s?|s))?(?![\w/]|[.,]\d|-\d)",
                 _fraction,
             ),
             rule(
@@ -161,6 +182,9 @@ RULES = [
         ]
     ),
     rule(rf"(?:(?P<whole>\d+) ?)?(?P<sign>[{''.join(VULGAR_FRACTIONS)}])", _vulgar_fraction),
+    rule(r"(?<=\d)!(?= ?[=+*/−-])", _factorial),
+    rule(r"\|(?P<of>\w+)\|(?= ?[=<>+*−-])", _absolute),
+    rule(r"\bP\((?P<event>\w+) ?\| ?(?P<given>\w+)\)", _probability),
     rule(r"\b(?P<name>[a-zA-Z])\((?P<of>[a-z])\)", _function),
     rule(rf"(?<![\w.,)(]){_TERM}(?:\s*{_OPERATOR}\s*{_TERM})+(?![\w]|-\w)", _equation),
     rule(r"(?<=[\w)])(?P<base>)\^?(?P<exponent>(?<=\^)-?\d+|[²³])", _power),

@@ -2,13 +2,16 @@
 
 import re
 
-from voiceagent.speech.english.numbers import cardinal, pair, plural
+from voiceagent.speech.english.numbers import cardinal, digits, pair, plural
 from voiceagent.speech.english.rule import ends_sentence
 from voiceagent.speech.mapped import Replacement
 from voiceagent.speech.rules import numeric, rule
 
 _HALF = r"(?P<half>[aApP])\.? ?[mM]\b(?P<dot>\.?)"
-_ZONE = r"(?P<zone> ?(?:[eEcCmMpP]\.?[sSdD]\.?[tT]\b\.?|UTC\b|GMT\b|CET\b|CEST\b|BST\b))?"
+_ZONE = (
+    r"(?P<zone> ?(?:[eEcCmMpP](?:\.[sSdD]\.[tT]\b\.?|[sSdD][tT]\b)|"
+    r"(?:UTC|GMT|CET|CEST|BST)\b))?"
+)
 
 
 def _clock(match: re.Match[str]) -> Replacement:
@@ -27,7 +30,9 @@ def _bare_clock(match: re.Match[str]) -> Replacement:
     hour, minute = int(match["hour"]), int(match["minute"])
     if hour > 24 or minute > 59:
         return None
-    said = cardinal(hour) + (f" {pair(minute)}" if minute else " o'clock")
+    opens_a_span = re.match(r" to \d\d?(?::\d\d)? ?[aApP]\.?[mM]\b", match.string[match.end() :])
+    full = "" if opens_a_span else " o'clock"
+    said = cardinal(hour) + (f" {pair(minute)}" if minute else full)
     return f"{said}{_zone(match)}"
 
 
@@ -41,10 +46,9 @@ def _with_seconds(match: re.Match[str]) -> Replacement:
     if minutes > 59 or seconds > 59:
         return None
     if match["half"]:
-        after = f" and {_count(seconds, 'second')} {_half(match)}{_zone(match)}" + _final_stop(
-            match
-        )
-        return f"{cardinal(hours)} {pair(minutes) if minutes else ''}".rstrip() + after
+        clock = f"{cardinal(hours)} {pair(minutes) if minutes else ''}".rstrip()
+        clock += f" and {_count(seconds, 'second')}" if seconds else ""
+        return f"{clock} {_half(match)}{_zone(match)}{_final_stop(match)}"
     said = f"{_count(hours, 'hour')} {_count(minutes, 'minute')} and {_count(seconds, 'second')}"
     return said + _zone(match)
 
@@ -66,6 +70,16 @@ def _final_stop(match: re.Match[str]) -> str:
     """The dot of ``p.m.`` ends the sentence as well where nothing comes after it."""
     at_the_end = ends_sentence(match.string[match.end() :])
     return "." if match["dot"] and at_the_end and not match["zone"] else ""
+
+
+def _lap(match: re.Match[str]) -> Replacement:
+    """``1:23.45``: minutes, seconds and their hundredths."""
+    seconds = f"{pair(int(match['second']))} point {digits(match['part'])}"
+    return f"{cardinal(int(match['minute']))} {seconds}"
+
+
+def _minus(match: re.Match[str]) -> Replacement:
+    return " minus "
 
 
 def _lone_half(match: re.Match[str]) -> Replacement:
@@ -90,6 +104,8 @@ RULES = [
                 r"(?P<utc>Z)?\b",
                 _iso,
             ),
+            rule(r"(?<=\bUTC)[-−](?=\d)|(?<=\bGMT)[-−](?=\d)", _minus),
+            rule(r"(?<![\d:.])(?P<minute>\d{1,2}):(?P<second>[0-5]\d)\.(?P<part>\d{1,3})\b", _lap),
             rule(r"(?<=\bnoon)\s*[-–]\s*(?=\d)", _to),
             rule(r"(?<=[\dmM.])\s*[-–]\s*(?=\d{1,2}(?::\d\d)? ?[apAP]\.?[mM]\b)", _to),
             rule(r"(?<=:\d\d)\s*[-–]\s*(?=\d{1,2}:\d\d(?![:\d]))", _to),
