@@ -3,9 +3,12 @@
 import threading
 from collections.abc import Callable
 
+import pytest
+import torch
 from decoding_doubles import Told
-from engines import WAIT_S, says, start
+from engines import EOS, TARGET, WAIT_S, LetterTokenizer, says, start
 
+from voiceagent.core.events import Ending
 from voiceagent.decoding.engine import Engine
 from voiceagent.decoding.generation import EngineEvent, Generation
 from voiceagent.decoding.record import Round
@@ -36,14 +39,23 @@ def test_a_prompt_can_be_read_ahead(open_engine: Callable[..., Engine]) -> None:
     assert told.tokens == start(open_engine(), "abcabcabcd", window=3).wait().tokens
 
 
-def test_words_that_were_judged_need_not_be_read_again(open_engine: Callable[..., Engine]) -> None:
-    """How finished they are comes of reading them; the reply begins behind the last one."""
-    engine = open_engine()
-    assert 0.0 <= engine.how_finished(says("abcabcabc")) <= 1.0
-    reply = start(engine, "abcabcabcd", window=3)
-    told = reply.wait()
-    assert reply.generation.reused_tokens == 9
-    assert told.tokens == start(open_engine(), "abcabcabcd", window=3).wait().tokens
+@pytest.mark.parametrize("window", [0, 3])
+def test_the_words_are_judged_in_passing(
+    open_engine: Callable[..., Engine], *, window: int
+) -> None:
+    """The row behind the last word says how probable an end is there; the reply stays the same."""
+    words = "abcabcabcd" * 6  # more than one piece of a prompt that is read beside others
+    row = TARGET.forward(torch.tensor(LetterTokenizer().encode(words)), TARGET.new_cache(64))[-1]
+    expected = float(torch.softmax(row, dim=-1)[EOS])
+    plain = start(open_engine(), words, window=window).wait()
+    engine = open_engine(slots=1)
+    for _ in range(2):  # the second time, the words lie in the cache already
+        told = start(engine, words, window=window, judges_ending=True).wait()
+        first, *rest = told.events
+        assert isinstance(first, Ending)
+        assert first.probability == pytest.approx(expected, rel=1e-5)
+        assert not any(isinstance(event, Ending) for event in rest)
+        assert told.tokens == plain.tokens
 
 
 def test_a_cancelled_reply_leaves_a_cache_that_can_be_used(

@@ -9,7 +9,16 @@ import torch
 from decoding_doubles import TableModel
 
 from voiceagent.decoding.kv_cache import CacheFull, KVCache
-from voiceagent.decoding.passes import Answer, Pass, Steps, Watch, alone, answer, run_together
+from voiceagent.decoding.passes import (
+    Answer,
+    Pass,
+    Steps,
+    Watch,
+    alone,
+    answer,
+    overhear,
+    run_together,
+)
 
 TARGET, DRAFT = TableModel(5, seed=1), TableModel(5, seed=2)
 
@@ -82,6 +91,29 @@ def test_everybody_gets_the_rows_asked_for() -> None:
         assert got.logits.shape == (count, TARGET.vocabulary_size)
         assert torch.equal(got.logits, single.logits)
         assert torch.equal(got.hidden, single.hidden)
+
+
+@pytest.mark.parametrize("chunks", [[5], [3, 2], [4, 1], [1, 1, 1, 1, 1], [2, 3]])
+def test_a_row_is_overheard_of_the_pass_that_reads_it(chunks: list[int]) -> None:
+    """Wherever the prompt is cut; whoever asked for the pass gets what was asked for."""
+    tokens, at = [0, 3, 2, 1, 4], 2
+    (whole,) = answer([asks(TARGET, tokens, scored=5)])
+    assert isinstance(whole, Answer)
+    for model in (TARGET, Single()):
+        cache, read, heard = TARGET.new_cache(9), 0, list[torch.Tensor]()
+        passes = []
+        for count in chunks:
+            passes.append(Pass(model, cache, tokens[read : read + count], min(read, 1)))
+            read += count
+        answers: list[Answer] = []
+        steps = thinks(asks(DRAFT, [0, 1, 2]), *passes, into=answers)
+        alone(overhear(steps, model=model, at=at, told=heard.append))
+        assert [len(each.logits) for each in answers] == [1, *(each.scored for each in passes)]
+        assert [len(each.hidden) for each in answers] == [len(each.logits) for each in answers]
+        (row,) = heard
+        assert torch.equal(row, whole.logits[at])
+        if passes[-1].scored:
+            assert torch.equal(answers[-1].logits[-1], whole.logits[-1])
 
 
 def test_a_pass_is_paid_for_by_rows() -> None:

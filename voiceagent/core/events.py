@@ -91,6 +91,15 @@ class Finish:
 SourceEvent: TypeAlias = Draft | Verify | Rollback | Finish
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """What a source makes of the words that it answers, told before its first text; no ledger
+    takes it."""
+
+    probability: float
+    """In [0, 1], that they end where they do."""
+
+
 # What a ledger records -----------------------------------------------------------------------
 
 

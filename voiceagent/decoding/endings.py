@@ -6,7 +6,7 @@ recognizer put there is not read: it puts one behind everything.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -35,16 +35,36 @@ def _ends(text: str) -> bool:
     return text.startswith("\n") or text.lstrip(" ")[:1] in tuple(_MARKS)
 
 
-def up_to_last_word(
-    messages: "Sequence[Message]", *, render: "Callable[[Sequence[Message]], list[int]]"
-) -> list[int]:
-    """The prompt's tokens up to the last word of the last message, its closing mark excluded."""
+def last_word(
+    prompt: "Sequence[int]",
+    messages: "Sequence[Message]",
+    *,
+    render: "Callable[[Sequence[Message]], list[int]]",
+) -> int | None:
+    """The position in ``prompt`` of the last token of the last message's last word.
+
+    ``prompt`` is what ``render`` makes of ``messages``. None where the word shares its token with
+    the mark behind it.
+    """
     *before, last = messages
     words = last.content.rstrip(_MARKS + " \n")
-    forms = [render([*before, replace(last, content=words + mark)]) for mark in ("?", "")]
-    return forms[0][: common_prefix(*forms)]
+    asked, bare = (render([*before, replace(last, content=words + mark)]) for mark in ("?", ""))
+    length = common_prefix(asked, bare)
+    return length - 1 if 0 < length <= common_prefix(asked, prompt) else None
 
 
-def ending_probability(logits: torch.Tensor, endings: torch.Tensor) -> float:
-    """Of any of ``endings`` after ``logits`` (1, vocabulary), float32."""
-    return float(torch.softmax(logits[-1].float(), dim=-1)[endings.to(logits.device)].sum())
+@dataclass(frozen=True, slots=True, eq=False)
+class EndingJudge:
+    """How probable an ending is behind position ``at`` of a prompt.
+
+    Attributes:
+        at: whose row of logits it is asked for.
+        endings: the tokens (n,) of `ending_tokens`, int64.
+    """
+
+    at: int
+    endings: torch.Tensor
+
+    def probability(self, logits: torch.Tensor) -> float:
+        """Of any of the endings, by a row of logits (vocabulary,), float32; in [0, 1]."""
+        return float(torch.softmax(logits, dim=-1)[self.endings].sum())

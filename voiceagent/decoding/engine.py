@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from voiceagent.decoding.controller import AdaptiveWindow, Controller, Costs, FixedWindow
 from voiceagent.decoding.drafters import BestDrafter, DraftModel, NgramDrafter, NoDrafter
-from voiceagent.decoding.endings import ending_probability, ending_tokens, up_to_last_word
+from voiceagent.decoding.endings import EndingJudge, ending_tokens, last_word
 from voiceagent.decoding.errors import ContextOverflow, EngineError
 from voiceagent.decoding.generation import EngineEvent, Generation, OnEvent, Request
 from voiceagent.decoding.grammar import Grammars, RowMasks
@@ -179,6 +179,7 @@ class Engine:
             EngineClosed: the engine was closed before.
         """
         self._worker.call(self._measure)
+        _ = self._endings  # 0.3 s over a large vocabulary: not in front of the first answer
 
     def submit(self, request: Request, *, on_event: OnEvent) -> Generation:
         """Starts a reply; ``on_event`` is called on the engine's thread, last with a `Finish`.
@@ -194,30 +195,14 @@ class Engine:
         if request.grammar is not None:
             self._grammars.begin(request.grammar)  # compiled here: it may take a while, or fail
         generation = Generation(request, prompt_tokens=len(prompt))
-        self._enter(generation, prompt, on_event)
+        positions = min(len(prompt) + request.max_tokens, self._capacity)
+        judged_at = self._last_word(request, prompt) if request.judges_ending else None
+        self._worker.add(Ticket(generation, prompt, on_event, positions, judged_at=judged_at))
         return generation
 
     def prepare(self, messages: Sequence[Message]) -> Generation:
         """Reads a prompt ahead, while the user is still speaking: a reply of no tokens."""
         return self.submit(self.request(messages, max_tokens=0), on_event=lambda event: None)
-
-    def how_finished(self, messages: Sequence[Message]) -> float:
-        """How probable it is that the last message ends where it does, in [0, 1].
-
-        Reads the conversation up to its last word, so that a reply to it need not; blocks.
-
-        Raises:
-            EngineError: it cannot be read.
-        """
-        prompt = up_to_last_word(messages, render=self._tokenizer.render)
-        # A draft model would read the words too, while somebody waits for the answer.
-        request = self.request(messages, max_tokens=0, drafter="none")
-        generation = Generation(request, prompt_tokens=len(prompt))
-        self._enter(generation, prompt, lambda event: None)
-        generation.wait()
-        if generation.following is None:
-            raise EngineError(generation.error or "the prompt was not read")
-        return ending_probability(generation.following, self._endings)
 
     @cached_property
     def _endings(self) -> Tensor:
@@ -265,9 +250,8 @@ class Engine:
             )
         self._sampler(request.sampling)
 
-    def _enter(self, generation: Generation, prompt: list[int], on_event: OnEvent) -> None:
-        positions = min(len(prompt) + generation.request.max_tokens, self._capacity)
-        self._worker.add(Ticket(generation, prompt, on_event, positions))
+    def _last_word(self, request: Request, prompt: Sequence[int]) -> int | None:
+        return last_word(prompt, request.messages, render=self._tokenizer.render)
 
     def _window(self, request: Request) -> int | None:
         return self._config.window if request.window is None else request.window
@@ -289,12 +273,13 @@ class Engine:
 
     def _open_job(self, ticket: Ticket, slot: Slot) -> Job:
         request, generation = ticket.generation.request, ticket.generation
-        generation.reused_tokens = slot.shared(ticket.prompt)
+        at = ticket.judged_at
+        generation.reused_tokens = slot.shared(ticket.prompt, read_from=at)
         name = request.drafter or self.default_drafter
         sampler = self._sampler(request.sampling, grammar=request.grammar)
         loop = Loop(
             target=self._target,
-            cache=slot.begin(ticket.prompt),
+            cache=slot.begin(ticket.prompt, read_from=at),
             drafter=slot.drafter(name),
             sampler=sampler,
             chance=CounterNoise(request.sampling.seed),
@@ -317,6 +302,7 @@ class Engine:
             generation,
             on_event=ticket.on_event,
             decode_bytes=self._tokenizer.decode_bytes,
+            ending=None if at is None else EndingJudge(at, self._endings),
         )
 
     def _controller(self, name: str, window: int | None) -> Controller:

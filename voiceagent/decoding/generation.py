@@ -5,16 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from voiceagent.core.events import EndReason, SourceEvent
+from voiceagent.core.events import Ending, EndReason, SourceEvent
 from voiceagent.decoding.record import Round
 from voiceagent.decoding.sampling import Sampling
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from voiceagent.core.history import Message
 
-EngineEvent: TypeAlias = SourceEvent | Round
+EngineEvent: TypeAlias = SourceEvent | Ending | Round
 OnEvent: TypeAlias = Callable[[EngineEvent], None]
 
 
@@ -34,6 +32,9 @@ class Request:
         acceptance: the rule.
         grammar: what the text has to fit, in llguidance's dialect of Lark; None for anything.
         top_logprobs: alternatives to record for each token; None records no likelihoods.
+        judges_ending: also say how probable it is that the last message ends where it does: an
+            `Ending` before the first token, of the pass that reads the words anyway. None comes
+            where the message's last word has no tokens of its own.
     """
 
     messages: "tuple[Message, ...]"
@@ -45,6 +46,7 @@ class Request:
     acceptance: Literal["coupled", "rejection"] = "coupled"
     grammar: str | None = None
     top_logprobs: int | None = None
+    judges_ending: bool = False
 
 
 class Generation:
@@ -55,8 +57,6 @@ class Generation:
         self.prompt_tokens = prompt_tokens
         self.reused_tokens = 0
         """Prompt tokens that were in the cache already; set when the reply starts."""
-        self.following: Tensor | None = None
-        """The target's logits (1, vocabulary) behind a prompt that was only read."""
         self.reason: EndReason | None = None
         self.error: str | None = None
         self._cancelled = threading.Event()

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from voiceagent.core.events import EndReason, Finish
+from torch import Tensor
+
+from voiceagent.core.events import Ending, EndReason, Finish
 from voiceagent.decoding.controller import Controller, Plan
 from voiceagent.decoding.drafters import Proposal, Stepwise
 from voiceagent.decoding.drafters.draft_model import CATCH_UP
+from voiceagent.decoding.endings import EndingJudge
 from voiceagent.decoding.generation import EngineEvent, Generation, OnEvent
-from voiceagent.decoding.passes import Steps
+from voiceagent.decoding.passes import Steps, overhear
 from voiceagent.decoding.record import Round
 from voiceagent.decoding.rounds import (
     PREFILL_CHUNK,
@@ -35,6 +38,7 @@ class Job:
         *,
         on_event: OnEvent,
         decode_bytes: Callable[[int], bytes],
+        ending: EndingJudge | None = None,
     ) -> None:
         self.loop = loop
         self.generation = generation
@@ -42,6 +46,7 @@ class Job:
         self._controller = controller
         self._on_event = on_event
         self._decode_bytes = decode_bytes
+        self._ending = ending
         self._told = False  # the last event was taken
         reads = isinstance(loop.drafter, Stepwise)
         self._draft_turns = 1 + loop.prompt_length // CATCH_UP if reads else 0
@@ -54,11 +59,16 @@ class Job:
     @property
     def unread(self) -> int:
         """Prompt tokens that the target has yet to read before the reply can go on."""
-        begun = self.loop.rounds or self.generation.following is not None
-        return 0 if begun else len(self.loop.pending)
+        return 0 if self.loop.rounds else len(self.loop.pending)
 
     def turn(self, prompt_tokens: int = PREFILL_CHUNK) -> Steps[None]:
         """One round, or, while the prompt has more than that unread, ``prompt_tokens`` of it."""
+        steps = self._turn(prompt_tokens)
+        if self._ending is None:
+            return steps
+        return overhear(steps, model=self.loop.target, at=self._ending.at, told=self._judge)
+
+    def _turn(self, prompt_tokens: int) -> Steps[None]:
         if self.unread and (yield from prefill(self.loop, count=prompt_tokens)):
             return
         if self.generation.request.max_tokens == 0:
@@ -72,10 +82,14 @@ class Job:
             self._deliver(self._gate.abandon(reason))
         self.generation.finish(reason, error=error)
 
+    def _judge(self, logits: Tensor) -> None:
+        if self._ending is not None:
+            self._deliver([Ending(probability=self._ending.probability(logits))])
+
     def _read_ahead(self) -> Steps[None]:
         """The target reads what is left of the prompt; then the drafter, a piece at a turn."""
-        if self.generation.following is None:
-            self.generation.following = yield from read_to_end(self.loop)
+        if self.loop.pending:
+            yield from read_to_end(self.loop)
         else:
             guess = yield from draft(self.loop, window=1)
             self._draft_turns = 0 if guess.tokens else self._draft_turns - 1

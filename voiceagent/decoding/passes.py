@@ -8,8 +8,8 @@ wait for the same model in one pass over its weights.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -54,6 +54,11 @@ class Answer:
     hidden: Tensor
     seconds: float
     sharing: int
+
+    def last(self, scored: int) -> Answer:
+        """The same, of the last so many rows."""
+        first = len(self.logits) - scored
+        return replace(self, logits=self.logits[first:], hidden=self.hidden[first:])
 
 
 T = TypeVar("T")
@@ -167,15 +172,40 @@ def _caught(each: Pass) -> Answer | Exception:
 
 def _single(each: Pass) -> Answer:
     started_s = perf_counter()
-    logits = each.model.forward(_tensor(each), each.cache, last_only=each.scored < 2)
-    first = len(logits) - each.scored
+    tokens, scored = _tensor(each), max(each.scored, 1)
+    if isinstance(model := each.model, JointModel):
+        logits = model.forward_many([(tokens, each.cache)], scored=[scored])
+    else:
+        logits = model.forward(tokens, each.cache, last_only=scored == 1)
     hidden = each.model.last_hidden
-    rows = logits[first:].cpu()
-    return Answer(rows, hidden[len(hidden) - each.scored :], perf_counter() - started_s, 1)
+    everything = Answer(logits.cpu(), hidden[len(hidden) - len(logits) :], 0.0, 1)
+    return replace(everything.last(each.scored), seconds=perf_counter() - started_s)
 
 
 def _tensor(each: Pass) -> Tensor:
     return torch.tensor(each.tokens, dtype=torch.int64)
+
+
+def overhear(
+    steps: Steps[T], *, model: CausalModel, at: int, told: Callable[[Tensor], None]
+) -> Steps[T]:
+    """The same steps; ``told`` hears what ``model`` expects behind position ``at``.
+
+    That is a row of logits (vocabulary,) of the pass that reads the position anyway.
+    """
+    try:
+        asked = next(steps)
+        while True:
+            behind = asked.cache.length + len(asked.tokens) - at
+            if asked.model is not model or not 0 < behind <= len(asked.tokens):
+                asked = steps.send((yield asked))
+                continue
+            reply = yield replace(asked, scored=max(behind, asked.scored))
+            told(reply.logits[-behind])
+            asked = steps.send(reply.last(asked.scored))
+    except StopIteration as done:
+        result: T = done.value
+        return result
 
 
 class Watch:

@@ -155,9 +155,9 @@ def prefill(loop: Loop, *, count: int = PREFILL_CHUNK) -> Steps[bool]:
     return True
 
 
-def read_to_end(loop: Loop) -> Steps[torch.Tensor]:
-    """Feeds what ``prefill`` left; returns the target's logits (1, vocabulary) behind it."""
-    return (yield Pass(loop.target, loop.cache, loop.pending, scored=1)).logits
+def read_to_end(loop: Loop) -> Steps[None]:
+    """Feeds what ``prefill`` left."""
+    yield Pass(loop.target, loop.cache, loop.pending, scored=0)
 
 
 def draft(loop: Loop, *, window: int) -> Steps[Proposal]:

@@ -46,12 +46,13 @@ class Slot:
         """Positions whose memory was taken."""
         return 0 if self._cache is None else self._cache.touched
 
-    def shared(self, prompt: Sequence[int]) -> int:
-        """How many tokens of ``prompt`` need not be read again."""
+    def shared(self, prompt: Sequence[int], *, read_from: int | None = None) -> int:
+        """How many tokens of ``prompt`` need not be read again; none from ``read_from`` on."""
         if self._cache is None:
             return 0
         # The last token is always read: its row of logits is what the reply starts from.
-        return min(common_prefix(self._ids, prompt), self._cache.length, len(prompt) - 1)
+        first = len(prompt) - 1 if read_from is None else read_from
+        return min(common_prefix(self._ids, prompt), self._cache.length, first)
 
     def fits(self, prompt: Sequence[int]) -> bool:
         """Whether ``prompt`` shares half of the one that lies here.
@@ -60,11 +61,11 @@ class Slot:
         """
         return 2 * self.shared(prompt) >= self._prompt_length > 0
 
-    def begin(self, prompt: Sequence[int]) -> KVCache:
-        """The cache, shortened to what it shares with ``prompt``."""
+    def begin(self, prompt: Sequence[int], *, read_from: int | None = None) -> KVCache:
+        """The cache, shortened to what it shares with ``prompt`` before ``read_from``."""
         if self._cache is None:
             self._cache = self._target.new_cache(self._capacity)
-        self._cache.truncate(self.shared(prompt))
+        self._cache.truncate(self.shared(prompt, read_from=read_from))
         self._prompt_length = len(prompt)
         return self._cache
 

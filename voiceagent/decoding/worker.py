@@ -30,12 +30,14 @@ class Ticket:
     """A request on its way to a slot.
 
     ``positions`` are those of the cache that it may need; once it has a slot, those charged for it.
+    ``judged_at`` is the position of the prompt's token behind which an `Ending` is judged.
     """
 
     generation: Generation
     prompt: list[int]
     on_event: OnEvent
     positions: int
+    judged_at: int | None = None
 
     def end(self, reason: EndReason, *, error: str | None = None) -> None:
         """Ends a reply that never began."""

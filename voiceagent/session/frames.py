@@ -27,4 +27,14 @@ class TurnFrame(LLMContextFrame):
     """What a reply is decoded from, for the latest turn of the user."""
 
     attempt: int = 0
-    """Which of the conversation's attempts at an answer this is; see ``Conversation.attempt``."""
+    """Which of the conversation's attempts at an answer this is; see ``Attempts``."""
+
+
+@dataclass
+class EndingFrame(SystemFrame):
+    """Goes upstream: what the source of a reply makes of the user's words."""
+
+    attempt: int = 0
+    """That of the `TurnFrame`."""
+    probability: float | None = None
+    """That the words end where they do; None if the source does not say."""

@@ -22,10 +22,10 @@ from pipecat.services.llm_service import LLMService
 from pipecat.services.settings import LLMSettings
 
 from voiceagent.core.committer import Commit, Kind
-from voiceagent.core.events import Draft, EndReason, Finish, Rollback, Verify
+from voiceagent.core.events import Draft, Ending, EndReason, Finish, Rollback, Verify
 from voiceagent.core.history import Message, Role
 from voiceagent.session.conversation import Conversation
-from voiceagent.session.frames import SayFrame, TurnFrame
+from voiceagent.session.frames import EndingFrame, SayFrame, TurnFrame
 from voiceagent.session.happenings import (
     Happening,
     RoundHappened,
@@ -64,7 +64,7 @@ class Source(Protocol):
     def write(self, messages: tuple[Message, ...], *, on_event: Callable[[Any], None]) -> Writing:
         """Begins a reply; ``on_event`` is called on any thread with source events and rounds.
 
-        The last event is a Finish, whatever happens.
+        The first may be an Ending, the last is a Finish, whatever happens.
         """
         ...
 
@@ -114,11 +114,12 @@ class ReplyService(LLMService[Any]):
     async def _answer(self, frame: LLMContextFrame) -> None:
         """One reply, and one more behind every tool call that it turns out to be."""
         reply, messages = self._open(frame), _messages(frame)
+        attempt = frame.attempt if isinstance(frame, TurnFrame) else None
         for calls_left in range(MAX_CALLS, -1, -1):
             if reply is None:
                 return
             await self.push_frame(LLMFullResponseStartFrame())
-            silent = await self._write(reply, messages)
+            silent = await self._write(reply, messages, attempt=attempt)
             await self.push_frame(LLMFullResponseEndFrame())
             failed = reply.ledger.finished is EndReason.ERROR
             calls = self._tools.calls(silent)
@@ -134,7 +135,7 @@ class ReplyService(LLMService[Any]):
             messages += self._tools.results(
                 [(body, await self._call(reply, body)) for body in calls]
             )
-            reply = self._conversation.open_reply()
+            reply, attempt = self._conversation.open_reply(), None
 
     def _open(self, frame: LLMContextFrame) -> OpenReply | None:
         if isinstance(frame, TurnFrame):
@@ -170,7 +171,9 @@ class ReplyService(LLMService[Any]):
         finally:
             running.cancel()
 
-    async def _write(self, reply: OpenReply, messages: tuple[Message, ...]) -> str:
+    async def _write(
+        self, reply: OpenReply, messages: tuple[Message, ...], *, attempt: int | None
+    ) -> str:
         """Writes the reply; returns its silent text, in which a tool call may stand."""
         events: asyncio.Queue[Any] = asyncio.Queue()
         loop = asyncio.get_running_loop()
@@ -189,7 +192,7 @@ class ReplyService(LLMService[Any]):
         reply.cancel_source = writing.cancel
         silent: list[str] = []
         try:
-            await self._follow(reply, events, silent)
+            await self._follow(reply, events, silent, attempt=attempt)
         except TimeoutError:
             self._fail(reply, "the engine stopped answering")
         finally:
@@ -198,7 +201,12 @@ class ReplyService(LLMService[Any]):
         return "".join(silent)
 
     async def _follow(
-        self, reply: OpenReply, events: "asyncio.Queue[Any]", silent: list[str]
+        self,
+        reply: OpenReply,
+        events: "asyncio.Queue[Any]",
+        silent: list[str],
+        *,
+        attempt: int | None,
     ) -> None:
         """Takes events until the source has finished or the reply is over."""
         timeout_s = self._patience.first_event_s
@@ -207,14 +215,23 @@ class ReplyService(LLMService[Any]):
             timeout_s = self._patience.next_event_s
             if not reply.alive:
                 return
+            if attempt is not None:
+                await self._tell_ending(attempt, event)
+                attempt = None
             if isinstance(event, _SOURCE_EVENTS):
                 if isinstance(event, Finish) and event.reason is EndReason.ERROR:
                     self._conversation.trouble(f"{reply.name}: the engine failed")
                 commits = reply.take(event, buffered_ms=self._conversation.buffered_ms)
                 silent += [commit.text for commit in commits if commit.kind is Kind.SILENT]
                 await self._push(commits)
-            else:
+            elif not isinstance(event, Ending):
                 self._publish_round(reply, event)
+
+    async def _tell_ending(self, attempt: int, first_event: object) -> None:
+        """The source says first what it makes of the words, if it does at all."""
+        probability = first_event.probability if isinstance(first_event, Ending) else None
+        frame = EndingFrame(attempt=attempt, probability=probability)
+        await self.push_frame(frame, FrameDirection.UPSTREAM)
 
     def _fail(self, reply: OpenReply, line: str) -> None:
         self._conversation.trouble(f"{reply.name}: {line}")

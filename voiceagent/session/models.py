@@ -10,8 +10,7 @@ from voiceagent.core.history import Message, Role
 from voiceagent.session.cores import Shares
 from voiceagent.session.llm import Source, Writing
 from voiceagent.session.tools import system_prompt
-from voiceagent.session.turns import EndOfTurnModel, Reader
-from voiceagent.speech.offload import Lane
+from voiceagent.session.turns import EndOfTurnModel
 from voiceagent.speech.services import Recognizer
 from voiceagent.speech.synthesizer import Synthesizer
 
@@ -36,8 +35,6 @@ class Models:
     recognizer: Recognizer
     source: Source
     synthesizer: Synthesizer
-    reader: Reader | None = None
-    """None where nobody can say whether words are finished: the sound alone decides then."""
     count_tokens: Callable[[Any], int] | None = None
     digests: tuple[tuple[str, str], ...] = ()
     """Role and SHA-256 of every file."""
@@ -51,25 +48,9 @@ class EngineSource:
 
     def write(self, messages: tuple[Message, ...], *, on_event: Callable[[Any], None]) -> Writing:
         """Begins a reply with the configuration's parameters."""
-        return self.engine.submit(self.engine.request(messages), on_event=on_event)
-
-
-READING_TIMEOUT_S = 5.0
-"""A hundred times what a few words take; beyond it the sound alone decides about the turn."""
-
-
-class EngineReader:
-    """The engine as a judge of words, which it reads ahead at the same time."""
-
-    def __init__(self, engine: "Engine") -> None:
-        self._engine = engine
-        self._lane = Lane("reader")
-
-    async def finished(self, messages: tuple[Message, ...]) -> float:
-        """How probable it is that the user's words end where they do."""
-        return await self._lane.run(
-            lambda: self._engine.how_finished(messages), timeout_s=READING_TIMEOUT_S
-        )
+        answers_user = messages[-1].role is Role.USER
+        request = self.engine.request(messages, judges_ending=answers_user)
+        return self.engine.submit(request, on_event=on_event)
 
 
 def choose_preset(config: Config) -> "Preset":
@@ -109,11 +90,9 @@ def load_models(
         # Every conversation begins with these tokens: the first turn need not read them.
         system = Message(Role.SYSTEM, system_prompt(config))
         engine.prepare((system,)).wait()
-        engine.how_finished((system, Message(Role.USER, "Hello")))
         yield Models(
             **ears,
             source=EngineSource(engine),
-            reader=EngineReader(engine),
             synthesizer=synthesizer,
             count_tokens=engine.count_tokens,
             digests=tuple((file.role, store.digest(file)) for file in preset.all),

@@ -38,7 +38,6 @@ def build_worker(
             UserTurns(
                 conversation,
                 end_of_turn=models.end_of_turn,
-                reader=models.reader,
                 turn_taking=TurnTaking(language=language),
             ),
             ReplyService(models.source, conversation, tools=tools, patience=patience),

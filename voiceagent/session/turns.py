@@ -24,9 +24,14 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from voiceagent.core.errors import VoiceAgentError
-from voiceagent.core.history import Message
 from voiceagent.session.conversation import Conversation
-from voiceagent.session.frames import PauseFrame, ResumeFrame, SayFrame, TurnFrame
+from voiceagent.session.frames import (
+    EndingFrame,
+    PauseFrame,
+    ResumeFrame,
+    SayFrame,
+    TurnFrame,
+)
 from voiceagent.session.turn_taking import (
     Began,
     Decision,
@@ -59,18 +64,6 @@ class EndOfTurnModel(Protocol):
         ...
 
 
-class Reader(Protocol):
-    """How finished words are; it may read them ahead for the reply that follows."""
-
-    async def finished(self, messages: tuple[Message, ...]) -> float:
-        """How probable it is that the last message, the user's, ends where it does.
-
-        Raises:
-            VoiceAgentError: that cannot be said.
-        """
-        ...
-
-
 class UserTurns(FrameProcessor):
     """Consumes the user's sound and words; asks for a reply when a turn is confirmed."""
 
@@ -79,13 +72,11 @@ class UserTurns(FrameProcessor):
         conversation: Conversation,
         *,
         end_of_turn: EndOfTurnModel,
-        reader: Reader | None = None,
         turn_taking: TurnTaking | None = None,
     ) -> None:
         super().__init__(name="UserTurns")
         self._conversation = conversation
         self._end_of_turn = end_of_turn
-        self._reader = reader
         self._taking = turn_taking or TurnTaking()
         self._sound: deque[bytes] = deque()
         self._sound_ms = 0
@@ -93,6 +84,7 @@ class UserTurns(FrameProcessor):
         self._began_ms = 0
         self._onsets = 0
         self._judgements = 0
+        self._prepared: tuple[int, str] | None = None
         self._working: set[asyncio.Task[None]] = set()
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
@@ -110,6 +102,8 @@ class UserTurns(FrameProcessor):
                 self._taking.heard(frame.text, utterance=frame.utterance)
             case TranscriptionFrame():
                 self._taking.heard(frame.text)
+            case EndingFrame():
+                self._read(frame)
             case UnheardFrame():
                 self._taking.unheard(frame.cause, utterance=frame.utterance)
             case _:
@@ -198,7 +192,8 @@ class UserTurns(FrameProcessor):
                 self._judgements += 1
                 self._start(self._judge(self._onsets, work=f"end of turn {self._judgements}"))
             case Prepare(text):
-                self._start(self._prepare(text, self._conversation.turn_may_end(text)))
+                self._prepared = self._conversation.turn_may_end(text), text
+                await self._ask(self._prepared[0])
             case Revise():
                 await self._revise()
             case Resume():
@@ -220,29 +215,17 @@ class UserTurns(FrameProcessor):
                 if attempt is None:
                     await self._excuse(cause)
 
-    async def _prepare(self, text: str, attempt: int) -> None:
-        """Reads the words, then has a reply to them written, if it is still wanted by then."""
-        messages = self._conversation.prompt()
-        finished = await self._finished(messages)
-        self._taking.read(text, finished=finished)
-        await self._act()
-        await self._ask(attempt, messages)
+    def _read(self, frame: EndingFrame) -> None:
+        """The source has read the words that a reply is being prepared to."""
+        if self._prepared is not None and self._prepared[0] == frame.attempt:
+            self._taking.read(self._prepared[1], finished=frame.probability)
 
-    async def _finished(self, messages: tuple[Message, ...]) -> float | None:
-        if self._reader is None:
-            return None
-        try:
-            return await self._reader.finished(messages)
-        except VoiceAgentError as error:
-            self._conversation.trouble(str(error))
-            return None
-
-    async def _ask(self, attempt: int | None, messages: tuple[Message, ...] | None = None) -> None:
+    async def _ask(self, attempt: int | None) -> None:
         if attempt is None or not self._conversation.is_wanted(attempt):
             return
-        asked = self._conversation.prompt() if messages is None else messages
         context: list[Any] = [
-            {"role": str(message.role), "content": message.content} for message in asked
+            {"role": str(message.role), "content": message.content}
+            for message in self._conversation.prompt()
         ]
         await self.push_frame(TurnFrame(LLMContext(context), attempt=attempt))
 
