@@ -114,6 +114,18 @@ So it was. , and then.
 He said (it is so. ) Then
 Stop. "
 Close it》 now.|Then go.
+See [this. And that](http://x.y/z. "A. B").|Next.
+See [it (c. d) here](http://x.y/a_(b)).|Next.
+[Read this. It is good.](http://x.y)|Next.
+**[Stop!](http://x.y)** Then go.
+See ![Alt. Text](a.png).|Next.
+A [note.|With stops] here.
+See [[this]](x. y).|A [b]c d.
+Steps: 1. Mix. 2. Bake it.
+Do this: 1) Mix 2) Bake
+The answer is: 1.|Then it ended.
+That's great! 🎉🎊 ❤️
+That's great!|🎉 Let's go.
 """
 EXPECTED = {
     "Say i. Then stop.": ["Say i.", "Then stop."],
@@ -134,6 +146,9 @@ EXPECTED = {
     "1) First one 2) Second one.": ["1) First one", "2) Second one."],
     "a. First one b. Second one": ["a. First one", "b. Second one"],
     "1. Cut the pie in 4. Then eat.": ["1. Cut the pie in 4.", "Then eat."],
+    "Steps: 1. Mix. 2. Bake it.": ["Steps: 1. Mix.", "2. Bake it."],
+    "**[Stop!](http://x.y)** Then go.": ["**[Stop!](http://x.y)**", "Then go."],
+    "Do this: 1) Mix 2) Bake": ["Do this: 1) Mix", "2) Bake"],
     "Fruit: • apples • pears": ["Fruit:", "• apples", "• pears"],
     "A. First point.|B. Second point.": ["A. First point.", "B. Second point."],
     "See vol. II of it.|See vol. Intro of it.": ["See vol. II of it.", "See vol.", "Intro of it."],
@@ -187,6 +202,10 @@ def test_english_sentences_end_where_a_reader_ends_them(marked: str) -> None:
         ("zh", "好。，但是不。||等等……我想想。"),
         ("zh", '他说："好。"||然后走了。||"新的"事。'),
         ("zh", "《未完。||"),
+        ("zh", "是吗?||你好!||我是小明.||用Python3.11版。||他说“好!”然后走了。||Yahoo!知恵袋。"),
+        ("zh", "太好了！🎉||我们走。||他（张三。）来了。||（完。）||走。"),
+        ("zh", "他问：“真的？”||我说：“真的！”"),
+        ("ja", "本当?||はい!||本当?と聞いた。||いい?って。||何?||とても。"),
         ("zh", "“你好！”他们说。||“走吧。”||她笑了。||“好。”||他"),
         ("ko", "안녕하세요.|저는 김 박사입니다."),
         ("ko", "그는 가.|나는 온다."),

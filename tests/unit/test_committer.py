@@ -102,10 +102,10 @@ def test_nothing_makes_no_commit() -> None:
 
 def test_what_has_nothing_to_say_is_silent() -> None:
     """A segment without a letter or a digit never reaches a synthesizer."""
-    made = commits("Yes! 😀\n\n---\n\nNo.\n", policy=Policy.sentences())
+    made = commits("Yes!\n\n😀\n\n---\n\nNo.\n", policy=Policy.sentences())
     assert [(commit.text, commit.kind.value) for commit in made] == [
         ("Yes!", "sentence"),
-        (" 😀", "silent"),
+        ("\n\n😀", "silent"),
         ("\n\n---", "silent"),
         ("\n\nNo.", "sentence"),
         ("\n", "silent"),

@@ -8,9 +8,17 @@ from voiceagent.core.scan import characters as ch
 from voiceagent.core.scan.blocks import Raw, fence_at
 from voiceagent.core.scan.clauses import bracket
 from voiceagent.core.scan.json_values import Json
-from voiceagent.core.scan.spans import NONE, WAIT, backslash_end, code_end, dollar_end, tag_end
+from voiceagent.core.scan.spans import (
+    NONE,
+    WAIT,
+    backslash_end,
+    code_end,
+    dollar_end,
+    link_end,
+    tag_end,
+)
 from voiceagent.core.scan.state import LONGEST_RUN, Scan
-from voiceagent.core.scan.stops import stop
+from voiceagent.core.scan.stops import soft_stop, stop
 
 UNSPOKEN = frozenset(
     """
@@ -73,15 +81,30 @@ def brace(scan: Scan, at: int) -> bool:
 
 
 def square(scan: Scan, at: int) -> bool:
-    """A JSON array holds objects, or begins a line with a string; else it is a bracket."""
+    """A JSON array holds objects, or begins a line with a string; else a link or a bracket."""
     text = scan.text
     if text[at - 1 : at] not in _BEFORE_JSON:
-        return bracket(scan, at)
+        return _link(scan, at)
     if _may_grow(scan, at):
         return False
     if _ARRAY.match(text, at) or (at == scan.line and text.startswith('["', at)):
         return scan.open_block(Json(), at, at)
-    return bracket(scan, at)
+    return _link(scan, at)
+
+
+def _link(scan: Scan, at: int) -> bool:
+    """A link is one piece; a stop at the end of its text may end the sentence."""
+    text = scan.text
+    close, end = link_end(text, at, ended=scan.ended)
+    if end == WAIT:
+        return False
+    if end == NONE:
+        return bracket(scan, at)
+    scan.keep_together(at, end)
+    last = close
+    while last > at and text[last - 1] in ch.SOFT_STOPS:
+        last -= 1
+    return soft_stop(scan, last, close, closed_at=end) if last < close else scan.advance(end)
 
 
 def _may_grow(scan: Scan, at: int) -> bool:

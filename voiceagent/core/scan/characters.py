@@ -31,12 +31,15 @@ NEWLINE = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 ANY_GAP = re.compile(f"[{_BLANK_SET}\n\r\x85\u2028\u2029]*")
 
 _ON_TOP = "\u0300-\u036f\u064b-\u0652\ufe00-\ufe0f\u200d-\u200f\u202a-\u202e\u2066-\u2069"
+_MODIFIERS = "\U0001f3fb-\U0001f3ff\ufe0f\u200d\u20e3"
 _WIDE_CLOSER_SET = rf"\"'”’»)\]}}*_」』）】》〉〕〗｝］＂＇{_ON_TOP}"
+EMOJI = re.compile(f"[{_EMOJI_SET}](?:[{_EMOJI_SET}{_MODIFIERS}]| (?=[{_EMOJI_SET}]))*")
+"""Emoji in a row, blanks between them too."""
 CLOSERS = re.compile(
     rf"(?:[{_WIDE_CLOSER_SET}«“‘›‹{_EMOJI_SET}]|</[A-Za-z][\w-]{{0,20}}>|\[\d{{1,3}}\])+"
 )
 """After a soft stop: quotes, brackets, emphasis, tags, footnotes, emoji, combining marks."""
-WIDE_CLOSERS = re.compile(f"[{_WIDE_CLOSER_SET}]+")
+WIDE_CLOSERS = re.compile(f"[{_WIDE_CLOSER_SET}{_EMOJI_SET}]+")
 """After a hard stop, where opening quotes may follow without a blank."""
 CLAUSE_CLOSERS = re.compile(rf"[\"'”’»“*_{_ON_TOP}]+")
 CLOSER_BEGINS = re.compile(r"<(?:/[\w-]{0,21})?|\[\d{0,3}")
@@ -50,6 +53,8 @@ LEADING_DOTS = re.compile(r"[.…]+")
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 LAST_WORD = re.compile(rf"[^\s\"'“„‘«(\[{{*_¿¡—{BULLETS}]*\Z")
 
+IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+"""Han and kana, which are written without blanks."""
 WIDE = re.compile(
     r"[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef"
     r"\U00020000-\U0003ffff]"

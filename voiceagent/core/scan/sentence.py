@@ -48,6 +48,9 @@ _NUMBER = re.compile(r"\d+")
 _AT_A_TIME = re.compile(
     r"\W*(?:at|by|on|around|about|until|till|since|from|before|after)\s+[\d:.]+\s*$", re.IGNORECASE
 )
+_ANNOUNCE_NUMBER = frozenset(
+    "is was equals answer total score result count value number sum step page level".split()
+)
 _ARABIC_LETTER = re.compile(r"[\u0620-\u06ff]")
 _ROMAN_AFTER_WORD = re.compile(r"[IVX]{2,}|[VX]")
 
@@ -156,13 +159,21 @@ def _after_letter(stop: Stop, follow: str, language: Language) -> Verdict | None
 
 
 def _after_number(stop: Stop, follow: str, language: Language) -> Verdict | None:
-    if stop.opens_unit and len(stop.word) <= 3:
+    if (stop.opens_unit and len(stop.word) <= 3) or (
+        stop.word == "1" and introduces_list(stop.before)
+    ):
         return Verdict(False, "a number that numbers a list item", numbers_item=True)
     if language.ordinals and len(stop.word) <= 3:
         if follow[0].isdigit():
             return Verdict(False, "an ordinal before a number")
         return _opens(stop, follow, language, "ordinal")
     return Verdict(True, "a number ends the sentence")
+
+
+def introduces_list(before: str) -> bool:
+    """Whether "Steps: " stands before the number; "The answer is: " announces the number itself."""
+    words = before.split()
+    return bool(words) and words[-1][-1] in ":：" and words[-1][:-1].lower() not in _ANNOUNCE_NUMBER
 
 
 def _after_clock(stop: Stop, follow: str) -> Verdict | None:

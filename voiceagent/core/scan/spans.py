@@ -90,6 +90,30 @@ def _closed_by(text: str, at: int, skip: int, closer: str, *, ended: bool) -> in
     return found + len(closer) if found >= 0 else _open_end(text, at, limit, ended=ended)
 
 
+# Links: [text](address "title"), also of a picture
+
+_LINK_TEXT = re.compile(r"\[[^\[\]\n\r]*")
+_LINK_TARGET = re.compile(r"\][(][^()\s]*(?:[(][^()\s]*[)][^()\s]*)*(?:[ ]\"[^\"\n\r]*\")?[)]")
+
+
+def link_end(text: str, at: int, *, ended: bool) -> tuple[int, int]:
+    """Where the text of a link ends and where the link does; twice WAIT or NONE."""
+    limit = _line_end(text, at)
+    words = _LINK_TEXT.match(text, at, limit)
+    assert words is not None  # the caller saw the bracket
+    close = words.end()
+    if close < limit and text[close] == "[":
+        return NONE, NONE
+    if close < limit and text.startswith("](", close):
+        target = _LINK_TARGET.match(text, close, limit)
+        if target:
+            return close, target.end()
+    elif close + 1 < limit or (close + 1 == limit < len(text)):
+        return NONE, NONE
+    end = _open_end(text, at, limit, ended=ended)
+    return end, end
+
+
 # Tags
 
 _NAME = re.compile(r"<(/?)([A-Za-z][\w:-]{0,31})(?=[\s/>=])")

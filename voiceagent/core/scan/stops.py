@@ -3,7 +3,7 @@
 import re
 
 from voiceagent.core.scan import characters as ch
-from voiceagent.core.scan.sentence import Stop, judge
+from voiceagent.core.scan.sentence import Stop, introduces_list, judge
 from voiceagent.core.scan.spans import NONE, WAIT, void_tag_end
 from voiceagent.core.scan.state import LONGEST_RUN, LONGEST_TITLE, REST, Scan
 
@@ -15,6 +15,9 @@ _NO_PARTICLE = (
 )
 _PARTICLE = re.compile(f"(?!{_NO_PARTICLE})(?:[とってのがはをにもでやだかへ]|など|から|まで|より)")
 _LONGEST_NO_PARTICLE = 5
+_QUOTED = re.compile(f"(?!{_NO_PARTICLE})(?:と|って)")
+_PLAIN_STOP = re.compile(r"[!?]+|\.")
+_LINE_ENDS = frozenset(ch.NEWLINES) | {""}
 _PRONOUNS = tuple("他她它我你")
 _SAYS = re.compile("[他她它我你][们們]?[说說问問道喊答叫]")
 _LONGEST_TAG = 3
@@ -71,6 +74,8 @@ def _hard_stop(scan: Scan, at: int, run_end: int) -> bool:
         return scan.carry_on(at, end, f"{rest[0]!r} carries the sentence on")
     if scan.titles and end - scan.titles[-1] < LONGEST_TITLE:
         return scan.carry_on(at, end, "inside a title")
+    if text[end - 1] == "）" and rest[:1].isalpha() and _is_aside(scan, at):
+        return scan.carry_on(at, end, "an aside inside a sentence")
     if end > run_end and _PARTICLE.match(rest):
         if len(rest) < _LONGEST_NO_PARTICLE and not scan.ended:
             return False
@@ -78,9 +83,22 @@ def _hard_stop(scan: Scan, at: int, run_end: int) -> bool:
     if end > run_end and rest[:1] in _PRONOUNS:
         if len(rest) < _LONGEST_TAG and not scan.ended:
             return False
-        if _SAYS.match(rest):
+        if _SAYS.match(rest) and not _is_introduced(scan, at):
             return scan.carry_on(at, end, "who says it carries the sentence on")
     return scan.cut_sentence(at, end, "a stop that needs no blank")
+
+
+def _is_aside(scan: Scan, at: int) -> bool:
+    """Whether the bracket that closes behind the stop opened inside the sentence."""
+    opening = scan.text.rfind("（", max(scan.unit, at - LONGEST_TITLE, 0), at)
+    return opening >= 0 and not scan.opens_unit(opening)
+
+
+def _is_introduced(scan: Scan, at: int) -> bool:
+    """Whether who says it stood before the quotation: 他问：“真的？”我说 begins a sentence."""
+    begin = max(scan.unit, at - LONGEST_TITLE, 0)
+    opening = max(scan.text.rfind(mark, begin, at) for mark in '“「『"')
+    return opening > begin and scan.text[opening - 1] in "：:"
 
 
 def _spaced_dots(scan: Scan, at: int) -> bool:
@@ -104,10 +122,17 @@ def _spaced_dots(scan: Scan, at: int) -> bool:
     return soft_stop(scan, at, end)
 
 
-def soft_stop(scan: Scan, at: int, run_end: int) -> bool:
-    """Needs a blank, and something after it that can open a sentence."""
+def soft_stop(scan: Scan, at: int, run_end: int, *, closed_at: int | None = None) -> bool:
+    """Needs a blank, and something after it that can open a sentence.
+
+    Args:
+        scan: what is known.
+        at: the index of the first stop.
+        run_end: where the run of stops ends.
+        closed_at: where what encloses the stops ends, if that is more than closing marks.
+    """
     text = scan.text
-    end = _closers_end(scan, run_end, ch.CLOSERS)
+    end = _closers_end(scan, run_end if closed_at is None else closed_at, ch.CLOSERS)
     if end == WAIT:
         return False
     if end < len(text) and text[end] not in ch.BLANK_OR_NEWLINE:
@@ -118,6 +143,8 @@ def soft_stop(scan: Scan, at: int, run_end: int) -> bool:
     if gap_end - end >= LONGEST_RUN:
         return scan.cut_sentence(at, end, "a stop and a wide gap")
     late = _late_closer(scan, end, gap_end)
+    if late == NONE:
+        late = _last_emoji(scan, gap_end)
     if late == WAIT:
         return False
     end, gap_end = (late, scan.gap_end(late)) if late != NONE else (end, gap_end)
@@ -127,8 +154,18 @@ def soft_stop(scan: Scan, at: int, run_end: int) -> bool:
 
 
 def _glued(scan: Scan, at: int, end: int) -> bool:
-    """Something follows without a blank: only a tag may."""
-    if scan.text[end] == "<":
+    """Something follows without a blank: a tag may, and scripts that know no blanks."""
+    text = scan.text
+    between = ch.IDEOGRAPH.match(text[at - 1 : at]) and ch.IDEOGRAPH.match(text, end)
+    if between and _PLAIN_STOP.fullmatch(text, at, end):
+        rest = text[end : end + _LONGEST_NO_PARTICLE]
+        if rest[0] in "とっ" and len(rest) < _LONGEST_NO_PARTICLE and not scan.ended:
+            return False
+        if not _QUOTED.match(rest):
+            return scan.cut_sentence(
+                at, end, "a stop between characters of a script without blanks"
+            )
+    if text[end] == "<":
         tag = void_tag_end(scan.text, end, ended=scan.ended)
         if tag == WAIT:
             return False
@@ -146,6 +183,17 @@ def _late_closer(scan: Scan, end: int, gap_end: int) -> int:
         return WAIT
     after = text[gap_end + 1 : gap_end + 2]
     return gap_end + 1 if after in ch.BLANK_OR_NOTHING or not after.isalnum() else NONE
+
+
+def _last_emoji(scan: Scan, gap_end: int) -> int:
+    """The end of spaced emoji that nothing but the end of the line follows."""
+    run = ch.EMOJI.match(scan.text, gap_end, gap_end + LONGEST_RUN)
+    if run is None:
+        return NONE
+    after = scan.gap_end(run.end())
+    if scan.short_of(after, run.end()):
+        return WAIT
+    return run.end() if scan.text[after : after + 1] in _LINE_ENDS else NONE
 
 
 def _surroundings(scan: Scan, at: int, run_end: int, end: int, gap_end: int) -> Stop:
@@ -213,7 +261,7 @@ def close_number(scan: Scan, at: int) -> bool:
     if not word or len(word) > 3 or _value(word) < 0:
         return False
     item = at - len(word)
-    if scan.opens_unit(item):
+    if scan.opens_unit(item) or (word == "1" and introduces_list(scan.text_before(item))):
         scan.numbering = (")", _value(word))
         return scan.carry_on(at, at + 1, "a number that numbers a list item")
     if scan.numbering == (")", _value(word) - 1):
