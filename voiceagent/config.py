@@ -3,7 +3,7 @@
 Precedence, lowest first: the defaults below, the TOML file, flags. Unknown keys stop the start,
 by name. ``VOICEAGENT_CACHE`` moves the cache of models, ``HF_ENDPOINT`` names
 a mirror of the hub, ``VOICEAGENT_TOKEN`` is the gateway's secret, ``OPENAI_API_KEY`` that
-for a remote engine.
+for a remote engine, ``TWILIO_ACCOUNT_SID`` and ``TWILIO_AUTH_TOKEN`` those of the telephone.
 """
 
 import dataclasses
@@ -24,7 +24,8 @@ VoiceEngineName = Literal["piper", "espeak"]
 PresetName = Literal["cpu", "gpu", "tiny"]
 TOKEN_VARIABLE = "VOICEAGENT_TOKEN"
 """The environment variable that holds the gateway's bearer token."""
-_SECRETS = (TOKEN_VARIABLE, "OPENAI_API_KEY")
+_TELEPHONY_SECRETS = ("TWILIO_ACCOUNT_SID", "TWILIO_AUTH_TOKEN")
+_SECRETS = (TOKEN_VARIABLE, "OPENAI_API_KEY", *_TELEPHONY_SECRETS)
 MIN_TOKEN_CHARS = 16
 """Shorter ones can be guessed."""
 
@@ -106,6 +107,43 @@ class Voice:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Telephony:
+    """How calls are answered; secrets are in the environment (see ``twilio_account``)."""
+
+    public_url: str = ""
+    """The address under which providers reach this server, such as ``https://phone.example.com``:
+    signatures are made over it, never over what a request says of itself."""
+    max_calls: int = 4
+    """As many replies as the engine decodes in turns; one more caller is refused, not starved."""
+    max_call_s: float = 1800.0
+    idle_s: float = 20.0
+    """Silence after which the caller is asked who is there; as long again, and the call ends."""
+    greets: bool = True
+    """Whether the agent speaks first; else it waits for the caller's first words."""
+    hangs_up: bool = False
+    """Whether the model may end a call, with a tool; models that are too small end it too soon."""
+    transfer_to: str = ""
+    """Whom callers are handed to who want a human, or when the agent fails: a number or SIP URI."""
+    record_to: str = ""
+    """A folder for stereo recordings of all calls (caller left, agent right); empty for none.
+    Recording without telling the caller is a crime in many places."""
+    audiosocket_host: str = "127.0.0.1"
+    audiosocket_port: int = 0
+    """Where Asterisk's AudioSocket is answered; 0 for nowhere. The protocol has no password."""
+
+    def __post_init__(self) -> None:
+        """Refuses what no call could be answered with."""
+        url = self.public_url
+        right = url == "" or (url.startswith("https://") and not url.endswith("/"))
+        _require(right, "telephony.public_url", "an https:// address without a slash at its end")
+        _require(self.max_calls >= 1, "telephony.max_calls", "1 or more")
+        _require(0 < self.max_call_s < inf, "telephony.max_call_s", "above 0, and finite")
+        _require(0 < self.idle_s < inf, "telephony.idle_s", "above 0, and finite")
+        port = self.audiosocket_port
+        _require(0 <= port < 65536, "telephony.audiosocket_port", "0 to 65535")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Tool:
     """A tool the model may call; it runs only past the tool gate."""
 
@@ -126,6 +164,7 @@ class Config:
     persona: Persona = Persona()
     decoding: Decoding = Decoding()
     voice: Voice = Voice()
+    telephony: Telephony = Telephony()
     tools: tuple[Tool, ...] = ()
 
 
@@ -177,6 +216,21 @@ def bearer_token(path: Path | None) -> str | None:
 def remote_key() -> str | None:
     """The secret for a remote engine: ``OPENAI_API_KEY``, as in OpenAI's own tools."""
     return os.environ.get("OPENAI_API_KEY") or None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwilioAccount:
+    """Who we are to Twilio; printed without the secret."""
+
+    sid: str
+    token: str = field(repr=False)
+
+
+def twilio_account() -> TwilioAccount | None:
+    """``TWILIO_ACCOUNT_SID`` and ``TWILIO_AUTH_TOKEN``, as in Twilio's own tools; None without a
+    token. The identifier is needed for outgoing calls alone."""
+    sid, token = (os.environ.get(name, "").strip() for name in _TELEPHONY_SECRETS)
+    return TwilioAccount(sid=sid, token=token) if token else None
 
 
 def environment_of_tools(*, call_id: str) -> dict[str, str]:

@@ -252,7 +252,7 @@ async def test_sigterm_ends_the_command(tmp_path):
         "from contextlib import contextmanager\n"
         "from voiceagent.commands import serve\n"
         "@contextmanager\n"
-        "def engine(config, arguments): yield playing(*said('Hi.')), 'double', []\n"
+        "def engine(config, arguments): yield playing(*said('Hi.')), 'double', None\n"
         "serve._engine = engine\n"
         "from voiceagent.__main__ import run\n"
         "sys.argv = ['voiceagent', 'serve', '--port', '0']\n"

@@ -18,9 +18,14 @@ if TYPE_CHECKING:
     from aiohttp import web
 
     from voiceagent.config import Config
+    from voiceagent.decoding.engine import Engine
     from voiceagent.gateway.access import Access
     from voiceagent.gateway.author import ReplySource
     from voiceagent.gateway.service import Gateway
+    from voiceagent.session.cores import Shares
+    from voiceagent.telephony.service import Telephony
+    from voiceagent.weights.manifest import Preset
+    from voiceagent.weights.store import Store
 
 EPILOG = """\
 examples:
@@ -34,7 +39,8 @@ The page at / shows a conversation; POST /v1/replies (also a WebSocket) streams 
 docs/stream-protocol.md; POST /v1/chat/completions speaks OpenAI's interface and never takes text
 back. docs/gateway.md describes all of it. Any address but this machine's own needs a token, from
 --token-file or VOICEAGENT_TOKEN; a browser gives a microphone to https alone.
---telephony adds ws://.../telephony/media-stream, which speaks Twilio's media-stream messages.
+--telephony answers calls: Twilio's media streams at /telephony/media-stream, signed if
+TWILIO_AUTH_TOKEN is set, and Asterisk's AudioSocket (docs/telephony.md).
 """
 
 
@@ -144,9 +150,16 @@ def _application(
     from voiceagent.gateway.app import make_app
 
     with ExitStack() as stack:
-        source, model, routes = stack.enter_context(_engine(config, arguments))
+        source, model, telephony = stack.enter_context(_engine(config, arguments))
         gateway = _gateway(config, source, model, arguments.undeclared_until)
-        yield make_app(gateway, access=access, routes=routes)
+        if telephony is None:
+            yield make_app(gateway, access=access)
+            return
+        app = make_app(
+            gateway, access=access, routes=telephony.routes, own_doors=telephony.own_doors
+        )
+        app.cleanup_ctx.extend(telephony.servers)
+        yield app
 
 
 def _gateway(
@@ -167,38 +180,43 @@ def _gateway(
 @contextmanager
 def _engine(
     config: "Config", arguments: argparse.Namespace
-) -> "Iterator[tuple[ReplySource, str, list[web.RouteDef]]]":
-    """What decodes, its model's name, and the routes of telephony.
-
-    The speech models are only loaded to answer calls.
-    """
+) -> "Iterator[tuple[ReplySource, str, Telephony | None]]":
+    """What decodes, its model's name, and the telephone lines."""
+    if arguments.engine == "openai":
+        yield (*_remote(arguments), None)
+        return
     from voiceagent.config import cache_directory
+    from voiceagent.session.cores import share_cores
+
+    # Before torch is loaded, as the speech models want a part of the cores.
+    shares = share_cores(config.decoding.threads) if arguments.telephony else None
+    from voiceagent.decoding.engine import Engine
     from voiceagent.session.models import choose_preset
     from voiceagent.weights.store import Store
 
-    if arguments.engine == "openai":
-        yield (*_remote(arguments), [])
-        return
     preset, store = choose_preset(config), Store(cache_directory())
-    model = preset.files["target"][0].name
-    with ExitStack() as stack:
-        if arguments.telephony:
-            from voiceagent.session.cores import share_cores
-            from voiceagent.session.models import EngineSource, load_models
-            from voiceagent.telephony.routes import media_stream_route
+    with Engine.load(config.decoding, preset=preset, store=store) as engine:
+        engine.warm_up()
+        telephony = (
+            None
+            if shares is None
+            else _telephony(config, engine, preset=preset, store=store, shares=shares)
+        )
+        yield engine, preset.files["target"][0].name, telephony
 
-            shares = share_cores(config.decoding.threads)
-            models = stack.enter_context(
-                load_models(config, preset=preset, store=store, shares=shares)
-            )
-            assert isinstance(models.source, EngineSource), "serve has no other source yet"
-            yield models.source.engine, model, [media_stream_route(models, config)]
-        else:
-            from voiceagent.decoding.engine import Engine
 
-            engine = stack.enter_context(Engine.load(config.decoding, preset=preset, store=store))
-            engine.warm_up()
-            yield engine, model, []
+def _telephony(
+    config: "Config", engine: "Engine", *, preset: "Preset", store: "Store", shares: "Shares"
+) -> "Telephony":
+    """The telephone lines; the speech models are only loaded to answer calls."""
+    from voiceagent.config import twilio_account
+    from voiceagent.session.models import join_models
+    from voiceagent.telephony.call_tools import with_call_tools
+    from voiceagent.telephony.service import Telephony
+
+    config = with_call_tools(config)
+    models = join_models(lambda: engine, config, preset=preset, store=store, shares=shares)
+    return Telephony(models, config, account=twilio_account())
 
 
 def _remote(arguments: argparse.Namespace) -> "tuple[ReplySource, str]":

@@ -1,14 +1,22 @@
 """The aiohttp application: routes behind the door, and how it stops."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from aiohttp import web
 
 from voiceagent import __version__
 from voiceagent.core.errors import VoiceAgentError
-from voiceagent.gateway.access import ACCESS, TICKETS, Access, Tickets, keep_out, sell_ticket
+from voiceagent.gateway.access import (
+    ACCESS,
+    OWN_DOORS,
+    TICKETS,
+    Access,
+    Tickets,
+    keep_out,
+    sell_ticket,
+)
 from voiceagent.gateway.completions import post_completion
 from voiceagent.gateway.errors import (
     Handler,
@@ -36,7 +44,11 @@ _PAGE_HEADERS = {
 
 
 def make_app(
-    gateway: Gateway, *, access: Access | None = None, routes: Sequence[web.RouteDef] = ()
+    gateway: Gateway,
+    *,
+    access: Access | None = None,
+    routes: Sequence[web.RouteDef] = (),
+    own_doors: Iterable[str] = (),
 ) -> web.Application:
     """Builds the application; nothing is started.
 
@@ -44,6 +56,7 @@ def make_app(
         gateway: what answers.
         access: who may come in; by default everybody on this machine.
         routes: further ones behind the same door (telephony).
+        own_doors: paths of those that check for themselves who may come in.
     """
     keep_requests_out_of_logs()
     app = web.Application(
@@ -51,6 +64,7 @@ def make_app(
         middlewares=[errors_as_json, _count_refusals, keep_out],
     )
     app[REPLIES], app[ACCESS], app[TICKETS] = Replies(gateway), access or Access(), Tickets()
+    app[OWN_DOORS] = frozenset(own_doors)
     app.add_routes(
         [
             web.get("/", _page),

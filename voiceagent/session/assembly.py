@@ -25,13 +25,16 @@ FIRST_LIMIT = 48
 that silence is not prolonged for the sake of a melody. A later one may take its time."""
 
 
-def make_conversation(config: Config, models: Models, *, clock: Clock) -> Conversation:
-    """A conversation as configured, with nothing said yet."""
+def make_conversation(
+    config: Config, models: Models, *, clock: Clock, playout: Playout | None = None
+) -> Conversation:
+    """A conversation as configured, with nothing said yet; ``playout`` has the voice's own rate
+    unless one is given."""
     decoding = config.decoding
     return Conversation(
         history=History(system_prompt=system_prompt(config)),
         clock=clock,
-        playout=Playout(rate_hz=models.synthesizer.rate_hz),
+        playout=playout or Playout(rate_hz=models.synthesizer.rate_hz),
         language=config.persona.language,
         policy=replace(
             Policy.voice(first_clause_min_words=models.synthesizer.least_words),
@@ -53,6 +56,7 @@ async def converse_over(
     listeners: Iterable[Listener],
     ended: asyncio.Event,
     stopped: asyncio.Event,
+    tools: ToolGate | None = None,
 ) -> Minutes:
     """Holds ``conversation`` over ``transport`` until ``ended`` or ``stopped``.
 
@@ -69,7 +73,7 @@ async def converse_over(
         transport=transport,
         language=config.persona.language,
         patience=patience,
-        tools=ToolGate(config.tools),
+        tools=tools or ToolGate(config.tools),
     )
     await converse(
         conversation,

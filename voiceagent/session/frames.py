@@ -38,3 +38,10 @@ class EndingFrame(SystemFrame):
     """That of the `TurnFrame`."""
     probability: float | None = None
     """That the words end where they do; None if the source does not say."""
+
+
+@dataclass
+class TypedFrame(SystemFrame):
+    """Words of the user that were not spoken, such as keys of a telephone: a turn of their own."""
+
+    text: str = ""

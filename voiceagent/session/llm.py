@@ -35,7 +35,6 @@ from voiceagent.session.happenings import (
 from voiceagent.session.open_reply import OpenReply
 from voiceagent.session.patience import Patience
 from voiceagent.session.tools import Call, ToolFailed, ToolGate, ToolRefused
-from voiceagent.session.tools import run as run_tool
 from voiceagent.speech.frames import CommitFrame
 
 FIRST_SEGMENT_HOLD_S = 0.5
@@ -161,7 +160,7 @@ class ReplyService(LLMService[Any]):
 
     async def _run(self, call: Call) -> str:
         """Runs an admitted call; a slow one is bridged by a short phrase."""
-        running = asyncio.create_task(run_tool(call))
+        running = asyncio.create_task(self._tools.run(call))
         try:
             await asyncio.wait([running], timeout=self._patience.tool_s)
             if not running.done():

@@ -1,7 +1,7 @@
 """The models of a conversation, loaded once and shared by all that follow."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -81,22 +81,47 @@ def load_models(
     """
     from voiceagent.decoding.engine import Engine
 
+    with ExitStack() as stack:
+
+        def load_engine() -> Engine:
+            engine = stack.enter_context(Engine.load(config.decoding, preset=preset, store=store))
+            engine.warm_up()
+            return engine
+
+        yield join_models(
+            load_engine, config, preset=preset, store=store, shares=shares, on_step=on_step
+        )
+
+
+def join_models(
+    load_engine: "Callable[[], Engine]",
+    config: Config,
+    *,
+    preset: "Preset",
+    store: "Store",
+    shares: Shares,
+    on_step: OnStep = lambda step, number, of: None,
+) -> Models:
+    """Loads and warms up what listens and speaks, and puts it around an engine that is warm.
+
+    Raises:
+        VoiceAgentError: a file is missing, damaged, or no such model; the message says what to do.
+    """
     ears = _load_ears(config.persona.language, preset, store, shares=shares, on_step=on_step)
     on_step("voice", 3, 4)
     synthesizer = _load_voice(config, preset, store, shares=shares)
     on_step("language models", 4, 4)
-    with Engine.load(config.decoding, preset=preset, store=store) as engine:
-        engine.warm_up()
-        # Every conversation begins with these tokens: the first turn need not read them.
-        system = Message(Role.SYSTEM, system_prompt(config))
-        engine.prepare((system,)).wait()
-        yield Models(
-            **ears,
-            source=EngineSource(engine),
-            synthesizer=synthesizer,
-            count_tokens=engine.count_tokens,
-            digests=tuple((file.role, store.digest(file)) for file in preset.all),
-        )
+    engine = load_engine()
+    # Every conversation begins with these tokens: the first turn need not read them.
+    system = Message(Role.SYSTEM, system_prompt(config))
+    engine.prepare((system,)).wait()
+    return Models(
+        **ears,
+        source=EngineSource(engine),
+        synthesizer=synthesizer,
+        count_tokens=engine.count_tokens,
+        digests=tuple((file.role, store.digest(file)) for file in preset.all),
+    )
 
 
 def _load_ears(

@@ -1,5 +1,6 @@
 """What is on its way to the ear: spans handed to the output, and how far they were heard."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -10,6 +11,8 @@ from voiceagent.speech.synthesizer import Speech, Word
 
 CHUNK_MS = 20
 """Sound is handed over in pieces of this length: as fine as a pause or a flush can cut."""
+LEAD_MS = 80
+"""Sound handed over and not yet played: enough for a late event loop, little enough to pause."""
 
 
 class Ear(Protocol):
@@ -54,13 +57,17 @@ class Playout:
 
     Args:
         rate_hz: of the output; all sound handed over has it.
+        lead_ms: how much of it may wait at the output.
     """
 
-    def __init__(self, *, rate_hz: int) -> None:
+    def __init__(self, *, rate_hz: int, lead_ms: int = LEAD_MS) -> None:
         self.rate_hz = rate_hz
+        self.lead_ms = lead_ms
         # pipecat counts a chunk in whole 10 ms, and 10 ms in whole samples.
         self.chunk_samples = rate_hz // 100 * (CHUNK_MS // 10)
         self.ear: Ear = DeafEar()
+        self.travelling: Callable[[], int] = lambda: 0
+        """How many samples have left the output and were not heard yet: an ear may be far away."""
         self._clock = PlayoutClock()
         self._handed_over = 0
         self._anchor = (0, 0)
@@ -81,6 +88,12 @@ class Playout:
     def in_flight_samples(self) -> int:
         """Samples handed to the output and not yet played."""
         return self._handed_over - self._at
+
+    @property
+    def has_room(self) -> bool:
+        """Whether less waits at the output than may."""
+        waiting = self.in_flight_samples - self.travelling()
+        return waiting < self.lead_ms * self.rate_hz // 1000
 
     def begin(self, speech: Speech) -> Int16:
         """Queues one segment; returns its sound, filled up with silence to whole chunks."""
@@ -109,9 +122,12 @@ class Playout:
         return self._clock.drain()
 
     def cut(self) -> list[Heard]:
-        """Silences the output now; returns what was heard until then."""
-        heard = self.listen()
+        """Silences the output now; returns what was heard until then.
+
+        An ear that is far away plays on until word of the cut reaches it: that was heard, too.
+        """
         self.ear.cut()
+        heard = self.listen()
         self._clock.flush()
         self._handed_over = self._clock.queued
         self._anchor = (self._clock.queued, self.ear.played_samples())

@@ -29,8 +29,6 @@ from voiceagent.sound.pcm import Int16
 from voiceagent.speech.frames import MuteFrame, SpeechFrame, WithdrawFrame, context_id
 from voiceagent.speech.synthesizer import Speech
 
-LEAD_MS = 80
-"""Sound handed over and not yet played: enough for a late event loop, little enough to pause."""
 REMEMBERED = 8
 """Withdrawn replies whose last frames may still be on their way here: there is one at a time."""
 APOLOGY_FOR_SILENCE = "Sorry, I lost my voice for a moment."
@@ -207,8 +205,7 @@ class ReleaseGate(FrameProcessor):
             self._piece = None
             self._count()
             return True
-        lead_samples = LEAD_MS * playout.rate_hz // 1000
-        if not reply.may_release or playout.in_flight_samples >= lead_samples:
+        if not reply.may_release or not playout.has_room:
             return False
         chunk = piece.pcm[piece.out : piece.out + playout.chunk_samples]
         piece.out += len(chunk)

@@ -111,6 +111,14 @@ class ToolGate:
             )
         )
 
+    async def run(self, call: Call) -> str:
+        """Runs an admitted call; what the model is told of it.
+
+        Raises:
+            ToolFailed: it cannot be run, fails, or takes too long.
+        """
+        return await run(call)
+
     def calls(self, committed: str) -> list[str]:
         """The bodies of the calls in committed text."""
         return _CALL.findall(committed)

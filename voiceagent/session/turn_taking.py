@@ -192,6 +192,13 @@ class TurnTaking:
             return self._settle_overlap()
         self._decide()
 
+    def typed(self, text: str, *, agent_has_floor: bool) -> None:
+        """Words that were not spoken, between turns: a turn that needs no judgement."""
+        self._decisions.append(Began())
+        if agent_has_floor:
+            self._decisions.append(Interrupt())
+        self._decisions.append(Ended(text))
+
     def read(self, text: str, *, finished: float | None) -> None:
         """How probable it is that the words end where ``text`` does; None if that is not known."""
         if text == self._prepared:

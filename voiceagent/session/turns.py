@@ -31,6 +31,7 @@ from voiceagent.session.frames import (
     ResumeFrame,
     SayFrame,
     TurnFrame,
+    TypedFrame,
 )
 from voiceagent.session.turn_taking import (
     Began,
@@ -53,6 +54,8 @@ JUDGED_MS = 8000
 LEAD_IN_MS = 700
 """Sound kept from before an onset was noticed: the VAD notices 200 ms late, and the model was
 trained on some silence before speech."""
+MOST_TYPED = 8
+"""Entries that wait for the end of a spoken turn."""
 APOLOGY = "Sorry, I did not catch that. Could you say it again?"
 
 
@@ -86,6 +89,7 @@ class UserTurns(FrameProcessor):
         self._judgements = 0
         self._prepared: tuple[int, str] | None = None
         self._working: set[asyncio.Task[None]] = set()
+        self._typed: deque[str] = deque(maxlen=MOST_TYPED)
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Takes what the user's side says; lets everything else pass."""
@@ -104,6 +108,8 @@ class UserTurns(FrameProcessor):
                 self._taking.heard(frame.text)
             case EndingFrame():
                 self._read(frame)
+            case TypedFrame():
+                self._typed.append(frame.text)
             case UnheardFrame():
                 self._taking.unheard(frame.cause, utterance=frame.utterance)
             case _:
@@ -173,12 +179,20 @@ class UserTurns(FrameProcessor):
     # What follows -----------------------------------------------------------------------------
 
     async def _act(self) -> None:
-        for decision in self._taking.decisions():
-            await self._carry_out(decision)
+        await self._carry_out_all()
+        if self._typed and not self._taking.is_open:
+            self._taking.typed(
+                self._typed.popleft(), agent_has_floor=self._conversation.agent_has_floor
+            )
+            await self._carry_out_all()
         if self._taking.is_deciding:
             self._conversation.begin("recognition")
         else:
             self._conversation.done("recognition")
+
+    async def _carry_out_all(self) -> None:
+        for decision in self._taking.decisions():
+            await self._carry_out(decision)
 
     async def _carry_out(self, decision: Decision) -> None:
         match decision:

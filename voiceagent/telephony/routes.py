@@ -1,146 +1,209 @@
-"""Calls over media-stream WebSockets, as a route of an aiohttp application.
+"""Calls over Twilio's media streams, as routes of an aiohttp application.
 
-One call is one conversation. A message that is not one of a media stream's, comes before the call
-has begun or belongs to another stream is counted and passed over: it never ends a call.
+With an auth token every request has to bear Twilio's signature, and the routes have a door of their
+own: a provider cannot send the server's bearer token. Without one there is only the stream, behind
+the server's own door: for this machine, and for tests.
 """
 
 import asyncio
 import contextlib
-import logging
-from collections.abc import Awaitable, Callable
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
 from aiohttp import WSMsgType, web
 
-from voiceagent.config import Config
-from voiceagent.core.errors import VoiceAgentError
-from voiceagent.session.assembly import converse_over, make_conversation
-from voiceagent.session.clock import WallClock
-from voiceagent.session.happenings import Listener
-from voiceagent.session.models import Models
-from voiceagent.session.patience import Patience
-from voiceagent.telephony.media_stream import (
-    MAX_MESSAGE_BYTES,
-    Media,
-    MediaStreamError,
-    Message,
-    Started,
-    Stopped,
-    decode,
-)
-from voiceagent.telephony.transport import LineTransport
+from voiceagent.config import ConfigError, TwilioAccount
+from voiceagent.telephony import twilio
+from voiceagent.telephony.codecs.base import WireMessage
+from voiceagent.telephony.codecs.twilio import TwilioCodec
+from voiceagent.telephony.events import Started
+from voiceagent.telephony.far_end import TRAVEL_S
+from voiceagent.telephony.line import CodecLine, read
+from voiceagent.telephony.switchboard import AllBusy, Switchboard
 
-PATH = "/telephony/media-stream"
-MAX_CALLS = 4
-"""As many replies as the engine decodes in turns; one more caller is refused, not starved."""
+STREAM_PATH = "/telephony/media-stream"
+VOICE_PATH = "/telephony/twilio/voice"
+THEN_PATH = "/telephony/twilio/then"
 START_TIMEOUT_S = 10.0
 """A peer that opens a socket and never starts a stream holds a place for so long."""
+MAX_FRAME_BYTES = 1 << 22
+"""A frame that is too long for the codec costs that frame; beyond this the connection ends, as
+nobody holds the whole of it."""
+HEARTBEAT_S = 30.0
+MAX_TRANSFERS = 256
+"""Callers on their way to a human whom Twilio has not asked about yet."""
 
-log = logging.getLogger(__name__)
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
+@dataclass(frozen=True, kw_only=True)
+class Door:
+    """How Twilio's requests are known.
 
-def media_stream_route(
-    models: Models, config: Config, *, listeners: Callable[[str], list[Listener]] = lambda call: []
-) -> web.RouteDef:
-    """The route that answers calls.
-
-    Args:
-        models: shared by all calls.
-        config: persona, voice and decoding of every call.
-        listeners: makes the listeners of one call, by its identifier.
+    Attributes:
+        token: signs them.
+        public_url: under which Twilio reaches this server; what a request says of itself is of no
+            use behind a proxy.
     """
-    calls: set[str] = set()
 
-    async def answer(request: web.Request) -> web.StreamResponse:
-        if len(calls) >= MAX_CALLS:
-            raise web.HTTPServiceUnavailable(reason=f"{MAX_CALLS} calls are being held already")
-        socket = web.WebSocketResponse(max_msg_size=MAX_MESSAGE_BYTES)
-        await socket.prepare(request)
-        place = f"{id(socket):x}"
-        calls.add(place)
+    token: str
+    public_url: str
+
+    def url(self, path: str) -> str:
+        """Of a request."""
+        return self.public_url + path
+
+    @property
+    def stream_url(self) -> str:
+        """Of the stream."""
+        return "wss" + self.url(STREAM_PATH).removeprefix("https")
+
+
+def door_of(account: TwilioAccount | None, *, public_url: str) -> Door | None:
+    """None without an account.
+
+    Raises:
+        ConfigError: there is an account and no public URL to sign over.
+    """
+    if account is None:
+        return None
+    if not public_url:
+        raise ConfigError(
+            "TWILIO_AUTH_TOKEN needs telephony.public_url, such as https://phone.example.com: "
+            "Twilio's signature is made over the address that it knows"
+        )
+    return Door(token=account.token, public_url=public_url)
+
+
+class TwilioRoutes:
+    """The routes, and the calls that are on their way to somebody else."""
+
+    def __init__(self, switchboard: Switchboard, *, door: Door | None) -> None:
+        self._switchboard = switchboard
+        self._door = door
+        self._transfers: OrderedDict[str, str] = OrderedDict()
+
+    def routes(self) -> list[web.RouteDef]:
+        """The stream, and with a door the documents around it."""
+        documents = [web.post(VOICE_PATH, self._voice), web.post(THEN_PATH, self._then)]
+        return [web.get(STREAM_PATH, self._stream), *(documents if self._door else [])]
+
+    @property
+    def own_doors(self) -> frozenset[str]:
+        """Paths that check for themselves who may come in."""
+        return frozenset([STREAM_PATH, VOICE_PATH, THEN_PATH] if self._door else [])
+
+    def transfer(self, call: str, to: str) -> None:
+        """When the stream of ``call`` has ended, the caller goes on to ``to``."""
+        self._transfers[call] = to
+        while len(self._transfers) > MAX_TRANSFERS:
+            self._transfers.popitem(last=False)
+
+    async def _voice(self, request: web.Request) -> web.Response:
+        """A call comes in: take it, or refuse it before it is answered."""
+        await self._signed_form(request)
+        assert self._door is not None
+        if not self._switchboard.promise():
+            return _document(twilio.refuse())
+        then_url = self._door.url(THEN_PATH)
+        return _document(twilio.connect(self._door.stream_url, then_url=then_url))
+
+    async def _then(self, request: web.Request) -> web.Response:
+        """Its stream has ended: what now?"""
+        fields = dict(await self._signed_form(request))
+        to = self._transfers.pop(fields.get("CallSid", ""), None)
+        return _document(twilio.hang_up() if to is None else twilio.transfer(to))
+
+    async def _signed_form(self, request: web.Request) -> list[tuple[str, str]]:
+        form = await request.post()
+        fields = [(name, value) for name, value in form.items() if isinstance(value, str)]
+        assert self._door is not None
+        self._check(request, url=self._door.url(request.path_qs), fields=fields)
+        return fields
+
+    def _check(
+        self, request: web.Request, *, url: str, fields: list[tuple[str, str]] | None = None
+    ) -> None:
+        assert self._door is not None
+        given = request.headers.get(twilio.SIGNATURE_HEADER, "")
+        if not twilio.is_signed(given, token=self._door.token, url=url, fields=fields or []):
+            raise web.HTTPForbidden(reason="the request does not bear the provider's signature")
+
+    async def _stream(self, request: web.Request) -> web.StreamResponse:
+        """One call."""
+        if self._door is not None:
+            self._check(request, url=self._door.stream_url)
         try:
-            started = await _started(socket)
-            if started is not None:
-                call = _Call(socket, started, models=models, config=config)
-                await call.hold(listeners(started.call))
+            with self._switchboard.seat():
+                # No compression: nobody needs it, and a small frame could become a large one.
+                socket = web.WebSocketResponse(
+                    max_msg_size=MAX_FRAME_BYTES, compress=False, heartbeat=HEARTBEAT_S
+                )
+                await socket.prepare(request)
+                await self._hold(socket)
+                return socket
+        except AllBusy as error:
+            raise web.HTTPServiceUnavailable(reason=str(error)) from error
+
+    async def _hold(self, socket: web.WebSocketResponse) -> None:
+        wire, codec = SocketWire(socket), TwilioCodec()
+        try:
+            if (started := await begun(wire, codec)) is not None:
+                await self._switchboard.hold(_TwilioLine(wire, codec, started, routes=self))
         finally:
-            calls.discard(place)
-            await socket.close()
-        return socket
-
-    return web.get(PATH, answer)
+            await wire.close()
 
 
-async def _started(socket: web.WebSocketResponse) -> Started | None:
-    """The message that begins the call; None if none comes in time."""
+class _TwilioLine(CodecLine):
+    """A stream of Twilio's, whose caller can go on to somebody else when it has ended."""
+
+    def __init__(
+        self, wire: "SocketWire", codec: TwilioCodec, started: Started, *, routes: TwilioRoutes
+    ) -> None:
+        super().__init__(wire, codec, started, travel_s=TRAVEL_S)
+        self._routes = routes
+
+    async def transfer(self, to: str) -> bool:
+        """Twilio asks where to when the stream has ended."""
+        self._routes.transfer(self.started.call, to)
+        return True
+
+
+class SocketWire:
+    """A WebSocket as a wire."""
+
+    def __init__(self, socket: web.WebSocketResponse) -> None:
+        self._socket = socket
+
+    async def messages(self) -> AsyncIterator[WireMessage]:
+        """Texts and binaries, until it is closed."""
+        async for received in self._socket:
+            if received.type in (WSMsgType.TEXT, WSMsgType.BINARY):
+                yield received.data
+
+    async def send(self, message: WireMessage) -> None:
+        """One message."""
+        # A line that is gone takes nothing more; its end is noticed by whoever reads it.
+        with contextlib.suppress(ConnectionError):
+            if isinstance(message, str):
+                await self._socket.send_str(message)
+            else:
+                await self._socket.send_bytes(message)
+
+    async def close(self) -> None:
+        """Closes it."""
+        await self._socket.close()
+
+
+async def begun(wire: SocketWire, codec: TwilioCodec) -> Started | None:
+    """Reads up to the message that begins the call; None if none comes in time."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(START_TIMEOUT_S):
-            async for received in socket:
-                if isinstance(message := _read(received.data), Started):
-                    return message
+            async for message in wire.messages():
+                for event in read(codec, message):
+                    if isinstance(event, Started):
+                        return event
     return None
 
 
-def _read(data: object) -> Message | None:
-    """One message, or None for what says nothing."""
-    if not isinstance(data, str | bytes):
-        return None
-    try:
-        return decode(data)
-    except MediaStreamError as error:
-        log.warning("a message of the line was passed over: %s", error)
-        return None
-
-
-class _Call:
-    """One call from its first sound to its last."""
-
-    def __init__(
-        self, socket: web.WebSocketResponse, started: Started, *, models: Models, config: Config
-    ) -> None:
-        self._socket, self._stream = socket, started.stream
-        self._models, self._config = models, config
-        self._conversation = make_conversation(config, models, clock=WallClock())
-        self._line = LineTransport(self._conversation, stream=started.stream, send=self._send)
-
-    async def hold(self, listeners: list[Listener]) -> None:
-        """Talks until the caller hangs up."""
-        reading = asyncio.create_task(self._listen(), name="caller")
-        try:
-            await converse_over(
-                self._line,
-                self._conversation,
-                self._models,
-                self._config,
-                greets=True,
-                patience=Patience(),
-                listeners=listeners,
-                ended=self._line.mouth.ended,
-                stopped=self._line.mouth.ended,
-            )
-        except VoiceAgentError as error:
-            log.error("a call was broken off: %s", error)
-        finally:
-            reading.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await reading
-
-    async def _listen(self) -> None:
-        mouth = self._line.mouth
-        await mouth.ready.wait()
-        async for received in self._socket:
-            if received.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
-                continue
-            message = _read(received.data)
-            if message is None or isinstance(message, Started) or message.stream != self._stream:
-                continue
-            if isinstance(message, Media):
-                await mouth.hear(message.mulaw)
-            elif isinstance(message, Stopped):
-                break
-        mouth.ended.set()
-
-    async def _send(self, text: str) -> None:
-        """A line that is gone takes nothing more; its end is noticed by ``_listen``."""
-        with contextlib.suppress(ConnectionError):
-            await self._socket.send_str(text)
+def _document(xml: str) -> web.Response:
+    return web.Response(text=xml, content_type="application/xml")

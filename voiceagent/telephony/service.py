@@ -1,0 +1,44 @@
+"""All lines of one server, as ``voiceagent serve --telephony`` has them."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+
+from aiohttp import web
+
+from voiceagent.config import Config, TwilioAccount
+from voiceagent.session.models import Models
+from voiceagent.telephony.routes import TwilioRoutes, door_of
+from voiceagent.telephony.switchboard import Switchboard
+
+
+class Telephony:
+    """Answers calls over what the configuration names.
+
+    Args:
+        models: shared by all calls.
+        config: with the tools that calls have (``call_tools.with_call_tools``).
+        account: Twilio's; without one its stream is behind the server's own door.
+
+    Raises:
+        ConfigError: there is an account and no public URL.
+    """
+
+    def __init__(self, models: Models, config: Config, *, account: TwilioAccount | None) -> None:
+        self._config = config
+        self.switchboard = Switchboard(models, config)
+        door = door_of(account, public_url=config.telephony.public_url)
+        self._twilio = TwilioRoutes(self.switchboard, door=door)
+
+    @property
+    def routes(self) -> Sequence[web.RouteDef]:
+        """For the HTTP server."""
+        return self._twilio.routes()
+
+    @property
+    def own_doors(self) -> frozenset[str]:
+        """Paths of those that check for themselves who may come in."""
+        return self._twilio.own_doors
+
+    @property
+    def servers(self) -> "list[Callable[[web.Application], AsyncIterator[None]]]":
+        """What listens beside the HTTP server, for as long as that does."""
+        return []
