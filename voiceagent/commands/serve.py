@@ -158,7 +158,7 @@ def _application(
         app = make_app(
             gateway, access=access, routes=telephony.routes, own_doors=telephony.own_doors
         )
-        app.cleanup_ctx.extend(telephony.servers)
+        app.cleanup_ctx.append(telephony.listen)
         yield app
 
 

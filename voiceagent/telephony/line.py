@@ -1,11 +1,17 @@
 """A telephone line: one call, whatever carries it."""
 
-from collections.abc import AsyncIterator
-from typing import Protocol
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Final, Protocol, TypeAlias, cast
 
 from voiceagent.sound.pcm import Int16
 from voiceagent.telephony.codecs.base import Codec, WireMessage
 from voiceagent.telephony.events import LineError, LineEvent, Started
+
+Transfer: TypeAlias = Callable[[str, str], None]
+START_TIMEOUT_S: Final = 10.0
+"""A peer that opens a connection and never begins a call holds a place for so long."""
 
 
 class Line(Protocol):
@@ -69,18 +75,32 @@ class CodecLine:
     """A line that is a codec's messages over a wire.
 
     Args:
-        started: what began the call; the codec has read it already.
+        early: what came up to and with the beginning of the call.
         travel_s: from us to the ear, as far as that is known.
+        transfer: told the call and whom to hand it to; None where a line cannot.
     """
 
-    def __init__(self, wire: Wire, codec: Codec, started: Started, *, travel_s: float) -> None:
+    def __init__(
+        self,
+        wire: Wire,
+        codec: Codec,
+        early: Sequence[LineEvent | LineError],
+        *,
+        travel_s: float,
+        transfer: Transfer | None = None,
+    ) -> None:
         self._wire, self._codec = wire, codec
-        self.started = started
+        self._transfer = transfer
+        begun = [index for index, event in enumerate(early) if isinstance(event, Started)]
+        self._early = early[begun[0] + 1 :]
+        self.started = cast(Started, early[begun[0]])
         self.rate_hz, self.acknowledges = codec.rate_hz, codec.acknowledges
         self.travel_s = travel_s
 
     async def events(self) -> AsyncIterator[LineEvent | LineError]:
-        """Reads the wire."""
+        """What came with the beginning, then what the wire brings."""
+        for event in self._early:
+            yield event
         async for message in self._wire.messages():
             for event in read(self._codec, message):
                 yield event
@@ -102,8 +122,10 @@ class CodecLine:
         return await self._send(self._codec.digit(digit))
 
     async def transfer(self, to: str) -> bool:
-        """No message of these lines says so; where the caller goes then is asked for otherwise."""
-        return False
+        """No message of these lines says so: whoever asks what comes after the call is told."""
+        if self._transfer is not None:
+            self._transfer(self.started.call, to)
+        return self._transfer is not None
 
     async def hang_up(self) -> None:
         """Says so where there is a word for it, then ends the connection."""
@@ -114,6 +136,19 @@ class CodecLine:
         if message is not None:
             await self._wire.send(message)
         return message is not None
+
+
+async def open_line(
+    wire: Wire, codec: Codec, *, travel_s: float, transfer: Transfer | None = None
+) -> CodecLine | None:
+    """The call that begins on ``wire``; None if none does in time."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(START_TIMEOUT_S):
+            async for message in wire.messages():
+                early = read(codec, message)
+                if any(isinstance(event, Started) for event in early):
+                    return CodecLine(wire, codec, early, travel_s=travel_s, transfer=transfer)
+    return None
 
 
 def read(codec: Codec, message: WireMessage) -> list[LineEvent | LineError]:

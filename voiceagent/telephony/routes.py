@@ -5,7 +5,6 @@ own: a provider cannot send the server's bearer token. Without one there is only
 the server's own door: for this machine, and for tests.
 """
 
-import asyncio
 import contextlib
 from collections import OrderedDict
 from collections.abc import AsyncIterator
@@ -17,16 +16,13 @@ from voiceagent.config import ConfigError, TwilioAccount
 from voiceagent.telephony import twilio
 from voiceagent.telephony.codecs.base import WireMessage
 from voiceagent.telephony.codecs.twilio import TwilioCodec
-from voiceagent.telephony.events import Started
 from voiceagent.telephony.far_end import TRAVEL_S
-from voiceagent.telephony.line import CodecLine, read
+from voiceagent.telephony.line import open_line
 from voiceagent.telephony.switchboard import AllBusy, Switchboard
 
 STREAM_PATH = "/telephony/media-stream"
 VOICE_PATH = "/telephony/twilio/voice"
 THEN_PATH = "/telephony/twilio/then"
-START_TIMEOUT_S = 10.0
-"""A peer that opens a socket and never starts a stream holds a place for so long."""
 MAX_FRAME_BYTES = 1 << 22
 """A frame that is too long for the codec costs that frame; beyond this the connection ends, as
 nobody holds the whole of it."""
@@ -145,27 +141,13 @@ class TwilioRoutes:
             raise web.HTTPServiceUnavailable(reason=str(error)) from error
 
     async def _hold(self, socket: web.WebSocketResponse) -> None:
-        wire, codec = SocketWire(socket), TwilioCodec()
+        wire = SocketWire(socket)
         try:
-            if (started := await begun(wire, codec)) is not None:
-                await self._switchboard.hold(_TwilioLine(wire, codec, started, routes=self))
+            line = await open_line(wire, TwilioCodec(), travel_s=TRAVEL_S, transfer=self.transfer)
+            if line is not None:
+                await self._switchboard.hold(line)
         finally:
             await wire.close()
-
-
-class _TwilioLine(CodecLine):
-    """A stream of Twilio's, whose caller can go on to somebody else when it has ended."""
-
-    def __init__(
-        self, wire: "SocketWire", codec: TwilioCodec, started: Started, *, routes: TwilioRoutes
-    ) -> None:
-        super().__init__(wire, codec, started, travel_s=TRAVEL_S)
-        self._routes = routes
-
-    async def transfer(self, to: str) -> bool:
-        """Twilio asks where to when the stream has ended."""
-        self._routes.transfer(self.started.call, to)
-        return True
 
 
 class SocketWire:
@@ -192,17 +174,6 @@ class SocketWire:
     async def close(self) -> None:
         """Closes it."""
         await self._socket.close()
-
-
-async def begun(wire: SocketWire, codec: TwilioCodec) -> Started | None:
-    """Reads up to the message that begins the call; None if none comes in time."""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(START_TIMEOUT_S):
-            async for message in wire.messages():
-                for event in read(codec, message):
-                    if isinstance(event, Started):
-                        return event
-    return None
 
 
 def _document(xml: str) -> web.Response:

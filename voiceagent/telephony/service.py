@@ -1,11 +1,13 @@
 """All lines of one server, as ``voiceagent serve --telephony`` has them."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from aiohttp import web
 
 from voiceagent.config import Config, TwilioAccount
+from voiceagent.core.errors import VoiceAgentError
 from voiceagent.session.models import Models
+from voiceagent.telephony.audiosocket import AudioSocketServer
 from voiceagent.telephony.routes import TwilioRoutes, door_of
 from voiceagent.telephony.switchboard import Switchboard
 
@@ -38,7 +40,23 @@ class Telephony:
         """Paths of those that check for themselves who may come in."""
         return self._twilio.own_doors
 
-    @property
-    def servers(self) -> "list[Callable[[web.Application], AsyncIterator[None]]]":
-        """What listens beside the HTTP server, for as long as that does."""
-        return []
+    async def listen(self, app: web.Application) -> AsyncIterator[None]:
+        """Holds the lines that come over no HTTP for as long as the server runs.
+
+        Raises:
+            VoiceAgentError: a port is taken, or not for this user.
+        """
+        telephony = self._config.telephony
+        if not telephony.audiosocket_port:
+            yield
+            return
+        server = AudioSocketServer(self.switchboard)
+        address = (telephony.audiosocket_host, telephony.audiosocket_port)
+        try:
+            await server.listen(*address)
+        except OSError as error:
+            raise VoiceAgentError(f"cannot answer AudioSocket calls: {error}") from error
+        try:
+            yield
+        finally:
+            await server.close()

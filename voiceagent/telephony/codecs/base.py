@@ -3,7 +3,7 @@
 import base64
 import binascii
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
@@ -34,7 +34,7 @@ class Codec(Protocol):
     acknowledges: ClassVar[bool]
     """Whether marks come back; such a line can also be cleared."""
 
-    def receive(self, message: WireMessage) -> list[LineEvent]:
+    def receive(self, message: WireMessage) -> Sequence[LineEvent | LineError]:
         """What a message says; nothing for those that say nothing to a conversation.
 
         Raises:
