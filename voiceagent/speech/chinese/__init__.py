@@ -9,6 +9,7 @@ import re
 from voiceagent.speech.chinese import quantities
 from voiceagent.speech.chinese.numbers import digits
 from voiceagent.speech.mapped import Replacement
+from voiceagent.speech.patterns import ADDRESS_6, HARDWARE_ADDRESS, HASH, PATH, UUID
 from voiceagent.speech.punctuation import punctuation
 from voiceagent.speech.rules import blank, nothing, rule
 
@@ -40,8 +41,21 @@ def _address(match: re.Match[str]) -> Replacement:
     return [(" ".join(said), begin, end), (end, match.end())]
 
 
+def _by_characters(match: re.Match[str]) -> Replacement:
+    """``fe80::1``: each letter, digit and sign by itself."""
+    return " ".join(
+        digits(character) if character.isdecimal() else _SYMBOLS.get(character, character.upper())
+        for character in match.group()
+    )
+
+
 _TAIL = r"[A-Za-z0-9._~/?#@!$&'()*+,;=%-]"
 _ADDRESS_RULES = [
+    rule(UUID, _by_characters),
+    rule(HARDWARE_ADDRESS, _by_characters),
+    rule(ADDRESS_6, _by_characters),
+    rule(HASH, _by_characters),
+    rule(PATH, _address),
     rule(rf"(?:https?|ftp)://{_TAIL}+|(?<![A-Za-z0-9])www\.{_TAIL}+", _address, re.I),
     rule(r"(?<![A-Za-z0-9._])[A-Za-z0-9._+-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}", _address),
     rule(
@@ -97,6 +111,11 @@ _SIGNS = {
 }
 
 
+def _per(match: re.Match[str]) -> Replacement:
+    """``元/月``."""
+    return "每"
+
+
 def _minus(match: re.Match[str]) -> Replacement:
     return "减"
 
@@ -126,6 +145,11 @@ RULES = (
     rule(r"(?<=\d) ?[-−–] ?(?=\d+(?:\.\d+)? ?=)", _minus),
     *quantities.RULES,
     *quantities.PLAIN_NUMBER_RULES,
+    rule(
+        r"(?<=[元块分吨克升米里时])/(?=(?:月|年|天|日|小时|分钟|秒|人|次|件|个|斤|公斤|平米|平方米|吨|晚|张|份))",
+        _per,
+    ),
+    rule(r"(?<=[A-Za-z])/(?=[A-Za-z])", blank),
     # Dots and dashes pause; brackets, titles and quotation marks are for the eye.
     rule(r"(?:\.{3,}|…+|。{2,})(?=.*\w)|\s*(?:——+|—|–)\s*", _pause),
     rule(r"(?<=\S)\s*[（(【]\s*(?=\w)|[）)】](?=\w)", _pause),

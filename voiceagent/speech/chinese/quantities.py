@@ -4,11 +4,12 @@ import re
 
 from voiceagent.speech.chinese.numbers import amount, cardinal, digits, number
 from voiceagent.speech.mapped import Replacement
+from voiceagent.speech.patterns import ADDRESS_4, CARD
 from voiceagent.speech.rules import alternatives, numeric, rule
 
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 SIGNED = rf"(?:(?<![A-Za-z0-9.)）])[-−+])?{NUMBER}"
-_BEGIN = r"(?<![\d.,A-Za-z])"
+_BEGIN = r"(?<![\d.A-Za-z])(?<!\d,)"
 
 _CURRENCIES = {
     "¥": "元",
@@ -35,6 +36,9 @@ _UNITS = {
     "m³": "立方米",
     "km/h": "公里每小时",
     "m/s": "米每秒",
+    "m/s²": "米每二次方秒",
+    "cm²": "平方厘米",
+    "cm³": "立方厘米",
     "mg": "毫克",
     "g": "克",
     "kg": "公斤",
@@ -64,9 +68,19 @@ _UNITS = {
     "MB": "兆",
     "GB": "G B",
     "TB": "T B",
+    "MB/s": "兆每秒",
+    "GB/s": "G B每秒",
+    "KB/s": "K B每秒",
+    "Mbps": "兆比特每秒",
+    "Gbps": "千兆比特每秒",
+    "kPa": "千帕",
+    "hPa": "百帕",
+    "mAh": "毫安时",
+    "px": "像素",
     "kcal": "千卡",
     "dB": "分贝",
 }
+_LATIN_SCALES = {"K": 10**3, "k": 10**3, "M": 10**6, "B": 10**9}
 _MEASURE_WORDS = (
     "个只本张条件位次年天周小时分钟点块元岁倍米公里公斤种名家台辆份杯瓶斤克升层座栋把支枝双对套匹头朵棵片"
     "口扇间幅首篇段句页章项届场节课门遍趟番顿餐碗盘袋包盒箱万亿千百吨秒英星月期磅美欧港"
@@ -127,10 +141,18 @@ def _times(match: re.Match[str]) -> Replacement:
 
 def _money(match: re.Match[str]) -> Replacement:
     """``¥3.50`` -> ``三点五元``; where 元 is written too, it is said once."""
-    text = match["number"]
+    text, scale = match["number"], match["scale"] or ""
     sign = "负" if match["sign"] else ""
     name = _CURRENCIES[match["symbol"]]
-    return f"{sign}{_trimmed(text)}{match['scale'] or ''}{name}"
+    if scale in _LATIN_SCALES:
+        return f"{sign}{_scaled(text, _LATIN_SCALES[scale])}{name}"
+    return f"{sign}{_trimmed(text)}{scale}{name}"
+
+
+def _scaled(text: str, scale: int) -> str:
+    """``1.5`` million is 一百五十万."""
+    whole, _, decimals = text.replace(",", "").partition(".")
+    return cardinal(int(whole + decimals) * scale // 10 ** len(decimals))
 
 
 def _trimmed(text: str) -> str:
@@ -154,7 +176,10 @@ def _measure(match: re.Match[str]) -> Replacement:
     """``5kg`` -> ``五公斤``; degrees below zero are 零下."""
     text, unit = match["number"], _UNITS[match["unit"]]
     below = "零下" if unit in ("摄氏度", "华氏度") and text[0] in "-−" else ""
-    low = f"{number(match['low'])}到" if match["low"] else ""
+    low = ""
+    if match["low"]:
+        cold = "零下" if unit in ("摄氏度", "华氏度") and match["low"][0] in "-−" else ""
+        low = f"{cold}{number(match['low'].lstrip('-−') if cold else match['low'])}到"
     return f"{low}{below}{amount(text.lstrip('-−') if below else text)}{unit}"
 
 
@@ -217,6 +242,51 @@ def _named(match: re.Match[str]) -> Replacement:
     return [(match.start(), begin), (digits(match["number"]), begin, end)]
 
 
+def _card(match: re.Match[str]) -> Replacement:
+    """``6222 0200 1234 5678``: digit by digit, the groups apart."""
+    return "，".join(map(digits, re.findall(r"\d+", match.group())))
+
+
+def _internet_address(match: re.Match[str]) -> Replacement:
+    """``192.168.1.1:8080``: digit by digit."""
+    address, _, port = match.group().partition(":")
+    said = "点".join(map(digits, address.split(".")))
+    return f"{said}冒号{digits(port)}" if port else said
+
+
+def _day_of_the_year(match: re.Match[str]) -> Replacement:
+    """``截止日期是5/20``: where the text speaks of days, it is no fraction."""
+    month, day = int(match["month"]), int(match["day"])
+    if not (1 <= month <= 12 and 1 <= day <= 31 and _DATED.search(match.string)):
+        return None
+    return f"{cardinal(month)}月{cardinal(day)}日"
+
+
+def _score(match: re.Match[str]) -> Replacement:
+    """``比分是3-2``."""
+    said = f"{number(match['left'])}比{number(match['right'])}"
+    begin = match.start("left")
+    return [(match.start(), begin), (said, begin, match.end())]
+
+
+def _always(match: re.Match[str]) -> Replacement:
+    return "二十四七"
+
+
+def _tall(match: re.Match[str]) -> Replacement:
+    """``1米75``: the rest digit by digit."""
+    return digits(match.group())
+
+
+def _comma(match: re.Match[str]) -> Replacement:
+    return "，"
+
+
+def _letters_and_number(match: re.Match[str]) -> Replacement:
+    """``GPT-4``: the hyphen is not said."""
+    return " "
+
+
 def _season(match: re.Match[str]) -> Replacement:
     """``2024/25赛季`` is no fraction."""
     return digits(match["first"]) + digits(match["last"])
@@ -240,17 +310,38 @@ def _in_a_serial(match: re.Match[str]) -> Replacement:
     return digits(text) if len(text) > 3 or text[0] == "0" < text[1:] else cardinal(int(text))
 
 
+_DATED = re.compile(
+    r"日期|截止|会议|开会|活动|生日|出发|到期|开始|结束|星期|周[一二三四五六日末]|放假|见面"
+)
 _DASH = r" ?[-–—~～至到] ?"
-_SCALE = r"(?P<scale>[万亿千百]+)?"
+_SCALE = r"(?P<scale>[万亿千百]+|[KkMB](?![A-Za-z]))?"
+
+_ALONE = r"(?<![A-Za-z0-9_.-])"
 
 RULES = [
     *numeric(
         [
+            # An ASCII comma that does not set thousands apart is a comma.
+            rule(r"(?<=\d),(?=\d)(?!\d{3}(?!\d))|(?<=[%％\u3400-\u9fff]),(?=\S)", _comma),
+            rule(CARD, _card),
+            rule(rf"{_ALONE}{ADDRESS_4}(?::\d{{2,5}})?(?![\dA-Za-z])", _internet_address),
             rule(
-                r"(?<![\w.-])(?:\+86[ -]?)?1\d{2}[ -]?\d{4}[ -]?\d{4}(?!\d)"
-                r"|(?<![\w.-])0\d{2,3}-\d{7,8}(?!\d)|(?<![\w.-])[48]00-\d{3,4}-\d{3,4}(?!\d)"
-                r"|(?<![\w.-])\+\d{1,3}(?:[ -]\d{2,4}){2,5}(?!\d)",
+                rf"{_ALONE}(?:\+86[ -]?)?1\d{{2}}[ -]?\d{{4}}[ -]?\d{{4}}(?!\d)"
+                rf"|{_ALONE}0\d{{2,3}}-\d{{3,4}}-?\d{{4}}(?!\d)"
+                rf"|{_ALONE}[48]00-\d{{3,4}}-\d{{3,4}}(?!\d)"
+                rf"|{_ALONE}\+\d{{1,3}}(?:[ -]\d{{2,4}}){{2,5}}(?!\d)",
                 _telephone,
+            ),
+            rule(r"(?<=\d[或和、])(?P<number>1(?:10|19|20|22)|911|999)(?!\d)", _called),
+            rule(r"(?<![\w.])24/7(?!\d)", _always),
+            rule(
+                r"比分(?:是|为)?(?P<left>\d{1,3}) ?[-–:：] ?(?P<right>\d{1,3})(?![\d.])",
+                _score,
+            ),
+            rule(r"(?<=\d米)\d{2}(?!\d|[.%])", _tall),
+            rule(
+                r"(?<=[是为到至于在自从])(?P<month>\d{1,2})/(?P<day>\d{1,2})(?![\d/]|的|以|多)",
+                _day_of_the_year,
             ),
             rule(r"(?<=[拨打电话号码])(?P<number>\d{3,6})(?!\d|[.,年月日个元])", _called),
             rule(r"(?P<number>\d{3,4})(?=[室房](?!间))", _called),
@@ -264,7 +355,13 @@ RULES = [
                 r"(?<!\d)(?P<year>[12]\d{3})([-/.])(?P<month>[01]?\d)\2(?P<day>[0-3]?\d)(?!\d)",
                 _date,
             ),
-            rule(rf"(?<!\d)(?P<first>[12]\d{{3}})年?{_DASH}(?P<last>[12]\d{{3}})(?=年)", _years),
+            rule(
+                rf"(?<!\d)(?P<first>[12]\d{{3}})年?{_DASH}(?P<last>[12]\d{{3}})(?=年|赛季|学年)",
+                _years,
+            ),
+            rule(r"(?<=公元前)(?P<year>\d{1,4})(?=年)", _year),
+            rule(r"(?<=公元)(?P<year>\d{3,4})(?=年)", _year),
+            rule(r"(?<=[A-Za-z])-(?=\d)", _letters_and_number),
             rule(r"(?<!\d)(?P<year>[12]\d{3}|\d\d)(?=年(?!前|后|来|内|间|级|以))", _year),
             rule(
                 r"(?<!\d)(?P<first>\d{1,2})[月日号]?" + _DASH + r"(?P<last>\d{1,2})(?=[月日号])",
@@ -302,7 +399,7 @@ RULES = [
                 _percent,
             ),
             rule(
-                rf"{_BEGIN}(?:(?P<low>{NUMBER}){_DASH})?(?P<number>{SIGNED}) ?"
+                rf"{_BEGIN}(?:(?P<low>{SIGNED}){_DASH})?(?P<number>{SIGNED}) ?"
                 rf"(?P<unit>{alternatives(_UNITS)})(?![A-Za-z\d/²³])",
                 _measure,
             ),

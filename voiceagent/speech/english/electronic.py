@@ -4,6 +4,7 @@ import re
 
 from voiceagent.speech.english.numbers import cardinal, digits
 from voiceagent.speech.mapped import Replacement
+from voiceagent.speech.patterns import ADDRESS_6, CARD, HARDWARE_ADDRESS, HASH, PATH, UUID
 from voiceagent.speech.rules import rule
 
 _SYMBOLS = {
@@ -212,23 +213,12 @@ RULES = [
     rule(r"(?<=\d)[\u00a0\u202f\u2009](?=\d{3}(?!\d))", _join),
     rule(r"(?<![\w.,-])[1-9]\d{0,2}(?: \d{3})* 000(?!\d| \d)", _grouped),
     rule(r"(?<![\w.,-])[1-9]\d{0,2}(?:\.\d{3}){2}(?![\w-]|\.\d)", _grouped),
-    rule(rf"(?<![\w-]){_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}(?![\w-])", _by_groups),
-    rule(
-        rf"(?<![\w:.]){_HEX}{{2}}(?:([-:]){_HEX}{{2}})(?:\1{_HEX}{{2}}){{4}}(?![\w:-])", _by_groups
-    ),
-    rule(
-        rf"(?<![\w:.])(?:{_HEX}{{1,4}}:){{7}}{_HEX}{{1,4}}(?![\w:])"
-        rf"|(?<![\w:.])(?=[\w:]*\d)(?:{_HEX}{{1,4}}(?::{_HEX}{{1,4}})*)?::"
-        rf"(?:{_HEX}{{1,4}}(?::{_HEX}{{1,4}})*)?(?![\w:])",
-        _by_characters,
-    ),
-    rule(
-        r"(?<![\w#.-])(?!\d+e\d+\b)(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}(?![\w-]|\.\d)",
-        _by_characters,
-    ),
+    rule(UUID, _by_groups),
+    rule(HARDWARE_ADDRESS, _by_groups),
+    rule(ADDRESS_6, _by_characters),
+    rule(HASH, _by_characters),
     rule(rf"(?<![\w#&])#(?P<code>(?=\d*[A-Fa-f])(?=[A-Fa-f]*\d){_HEX}{{6}})\b", _colour),
-    rule(r"(?<![\w.-])\d{4}(?:([ -])\d{4})(?:\1\d{4})+(?:\1\d{1,3})?(?![\w-])", _card),
-    rule(r"(?<![\w.-])3[47]\d\d([ -])\d{6}\1\d{5}(?![\w-])", _card),
+    rule(CARD, _card),
     rule(r"(?<!\S)(?:--(?=[a-z])|-(?=[a-zA-Z]{1,2}(?:[\s,.;]|$)))", _flag),
     rule(r"===?|!=|>=|<=|&&|\|\|", _comparison),
     rule(r"(?<=\w)::(?=[A-Za-z])", _blank),
@@ -237,11 +227,7 @@ RULES = [
     rule(r"\bwww\.[^\s<>\"”»)\]]+", _address, re.I),
     rule(rf"(?<![\w.])[\w+-]+(?:\.[\w+-]+)*@{_DOMAIN}(?:/[\w./-]*)?", _address),
     rule(rf"(?<!\w)\.[\w+-]+@{_DOMAIN}", _address),
-    rule(
-        r"(?<![\w./\\])(?:(?:~|\.{1,2})(?=[/\\])|[A-Za-z]:(?=\\))(?:[/\\][\w.*-]*)+"
-        r"|(?<![\w/.:<~\\])/(?:[\w.*-]+/)+[\w.*-]*",
-        _path,
-    ),
+    rule(PATH, _path),
     rule(rf"(?<![\w*])\*\.(?:{_ENDINGS})\b", _file),
     rule(
         rf"(?<![\w.@/\\])(?:[\w-]+[/\\])*[\w-]+(?:\.[\w-]+)*\.(?:{_ENDINGS})\b(?!\.?\w)",

@@ -90,8 +90,14 @@ def _weekday(match: re.Match[str]) -> Replacement:
 
 def _weekdays(match: re.Match[str]) -> Replacement:
     """``Mo–Fr`` -> ``Montag bis Freitag``, ``Sa./So.`` -> ``Samstag und Sonntag``."""
-    word = "und" if match["sign"] in "/+&" else "bis"
+    sign = match["sign"]
+    word = sign if sign.isalpha() else "und" if sign in "/+&" else "bis"
     return f"{_WEEKDAYS[match['first'] + '.']} {word} {_WEEKDAYS[match['last'] + '.']}"
+
+
+def _months(match: re.Match[str]) -> Replacement:
+    """``Jan.–März``."""
+    return f"{_NAMES[match['month']]} bis {_NAMES[match['last']]}"
 
 
 def _decade(match: re.Match[str]) -> Replacement:
@@ -195,5 +201,9 @@ RULES = [
     rule(
         rf"\b(?P<first>{_SHORT_DAY})\.? ?(?P<sign>[-–/+&]) ?(?P<last>{_SHORT_DAY})\b\.?", _weekdays
     ),
+    rule(
+        rf"\b(?P<first>{_SHORT_DAY})\. (?P<sign>und|bis|oder) (?P<last>{_SHORT_DAY})\.", _weekdays
+    ),
+    rule(rf"\b{_MONTH} ?[-–] ?(?P<last>{alternatives(_NAMES)})(?!\w)", _months),
     rule(rf"\b(?:{alternatives(_WEEKDAYS)})(?=,? ?(?:den )?\d|, |[-–])", _weekday),
 ]

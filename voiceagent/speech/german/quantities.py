@@ -3,8 +3,9 @@
 import re
 
 from voiceagent.speech.german.dates import ending_after
+from voiceagent.speech.german.nouns import is_feminine, is_masculine
 from voiceagent.speech.german.numbers import cardinal, digits, is_one, number, ordinal
-from voiceagent.speech.german.units import CURRENCIES, SCALES, UNITS, VULGAR_FRACTIONS
+from voiceagent.speech.german.units import CURRENCIES, PERIODS, SCALES, UNITS, VULGAR_FRACTIONS
 from voiceagent.speech.mapped import Replacement
 from voiceagent.speech.rules import alternatives, numeric, rule
 
@@ -19,8 +20,14 @@ _SCALE = rf"(?: ?(?P<scale>{alternatives(SCALES)})(?!\w))?"
 
 def _money(match: re.Match[str]) -> Replacement:
     """``3,50 €`` -> ``drei Euro fünfzig``, ``0,99 €`` -> ``neunundneunzig Cent``."""
+    low = match.groupdict().get("low")
+    if low and "," not in low + match["number"]:
+        return f"{number(low)} bis {_sum(match, match['number'])}"
+    return (f"{_sum(match, low)} bis " if low else "") + _sum(match, match["number"])
+
+
+def _sum(match: re.Match[str], text: str) -> str:
     major, minor = CURRENCIES[match["symbol"]]
-    text = match["number"]
     minus = "minus " if text[0] in "-−" else ""
     text = text.lstrip("-−+")
     if match["scale"]:
@@ -43,6 +50,10 @@ def _euros_and_cents(match: re.Match[str]) -> Replacement:
 
 def _by(match: re.Match[str]) -> Replacement:
     return " mal "
+
+
+def _divided(match: re.Match[str]) -> Replacement:
+    return " geteilt durch "
 
 
 def _always(match: re.Match[str]) -> Replacement:
@@ -81,8 +92,18 @@ def _measure(match: re.Match[str]) -> Replacement:
     one, many, article = UNITS[match["unit"]]
     text = match["number"]
     if match["low"]:
-        return f"{number(match['low'])} bis {number(text)} {many}"
-    return f"{number(text, one=article)} {one if is_one(text) else many}"
+        said = f"{number(match['low'])} bis {number(text)} {many}"
+    else:
+        if _DATIVE.search(match.string[: match.start()]):
+            article = {"ein": "einem", "eine": "einer"}[article]
+        said = f"{number(text, one=article)} {one if is_one(text) else many}"
+    return said + (_per(match) if match["per"] else "")
+
+
+def _per(match: re.Match[str]) -> str:
+    """``/s`` -> ``pro Sekunde``, ``/100 km`` -> ``pro einhundert Kilometer``."""
+    count = match["per_number"]
+    return f" pro {number(count) + ' ' if count else ''}{PERIODS[match['per']]}"
 
 
 def _fraction(match: re.Match[str]) -> Replacement:
@@ -119,6 +140,13 @@ def _ordinal(match: re.Match[str]) -> Replacement:
     return [(match.start(), begin), (ordinal(int(match["number"]), ending), begin, end + 1)]
 
 
+def _last_ordinal(match: re.Match[str]) -> Replacement:
+    """``Heute ist der 5.``: the dot ends the sentence as well."""
+    begin, end = match.span("number")
+    said = ordinal(int(match["number"]), ending_after(match["before"]))
+    return [(match.start(), begin), (said, begin, end)]
+
+
 def _range(match: re.Match[str]) -> Replacement:
     return f"{number(match['low'])} bis {number(match['high'])}"
 
@@ -147,19 +175,23 @@ def _compound(match: re.Match[str]) -> Replacement:
 
 
 def _one(match: re.Match[str]) -> Replacement:
-    """``1 Tag``, ``1 Stunde``: one has the gender of what it counts, told by the ending."""
-    if re.search(
-        r"(?:Artikel|Absatz|Nummer|Seite|Kapitel|Band|Gleis) $", match.string[: match.start()]
-    ):
+    """``1 Tag``, ``in 1 Stunde``: one has the gender of what it counts, and the case that the
+    preposition asks for."""
+    before, noun = match.string[: match.start()], match["noun"]
+    if re.search(r"(?:Artikel|Absatz|Nummer|Seite|Kapitel|Band|Gleis|Platz|Zimmer) $", before):
         return None
-    feminine = re.fullmatch(r"\w+(?:e|ung|heit|keit|ion|tät|schaft|nacht|uhr)", match["noun"])
+    feminine = is_feminine(noun)
+    if _DATIVE.search(before):
+        return "einer" if feminine else "einem"
+    if _ACCUSATIVE.search(before) and is_masculine(noun):
+        return "einen"
     return "eine" if feminine else "ein"
 
 
 def _number(match: re.Match[str]) -> Replacement:
     """A count, a decimal, or a string of digits that counts nothing."""
     text = match.group()
-    if re.fullmatch(r"[-−+]?(?:0\d+|\d{7,})", text):
+    if re.fullmatch(r"[-−+]?(?:0\d+|\d{7,})", text) and not re.fullmatch(r"[1-9]\d*000", text):
         return digits(text)
     plus = "plus " if text[0] == "+" else ""
     return plus + number(text)
@@ -174,7 +206,15 @@ def _in_a_serial(match: re.Match[str]) -> Replacement:
     return f"{before}{said}{after}"
 
 
-_UNIT = rf"(?P<unit>{alternatives(UNITS)})(?![\w/²³])"
+_DATIVE = re.compile(
+    r"\b(?i:in|mit|nach|seit|vor|ab|bei|aus|von|zu|unter) (?:1 \w+(?:,| und| oder) )*$"
+)
+_ACCUSATIVE = re.compile(r"\b(?i:für|um|durch|ohne|gegen|pro) (?:1 \w+(?:,| und| oder) )*$")
+_UNIT = (
+    rf"(?P<unit>{alternatives(UNITS)})(?: ?/ ?(?:(?P<per_number>\d+) ?)?"
+    rf"(?P<per>{alternatives(PERIODS)})(?!\w))?(?![\w/²³])"
+)
+_PART_UNIT = rf"(?P<unit>{alternatives(UNITS)})(?![\w/²³])"
 _CASE = r"(?P<case>\b(?i:in|von|mit|nach|zu|an|aus|auf|bei|seit|vor|ab|bis) )?"
 _ARTICLE = (
     r"(?P<before>(?i:am|vom|zum|zur|beim|im|den|dem|des|der|die|das|ihr|sein|mein|dein|unser|jeder|"
@@ -193,7 +233,12 @@ RULES = numeric(
         rule(
             rf"(?<![\w.,])(?P<euros>{NUMBER}),[-–—]+ ?(?:Euro|€)(?P<cents>(?!))?", _euros_and_cents
         ),
-        rule(r"(?<=m) ?[x×] ?(?=\d)", _by),
+        rule(r"(?<=m) ?[x×] ?(?=\d)|(?<=\d) ?[x×] ?(?=[\d,]+ ?(?:mm|cm|m|km)\b)", _by),
+        rule(r"(?<=\d) : (?=\d+(?:,\d+)? ?=)", _divided),
+        rule(
+            rf"(?<![\w.,])(?P<low>{_ANY}) ?[-–] ?(?P<number>{_ANY}){_SCALE} ?{_SYMBOL}(?!\w)",
+            _money,
+        ),
         rule(rf"(?P<number>{SIGNED}){_SCALE} ?{_SYMBOL}(?!\w)", _money),
         rule(rf"(?<!\w){_SYMBOL} ?(?P<number>{SIGNED}){_SCALE}", _money),
         rule(
@@ -203,10 +248,15 @@ RULES = numeric(
         rule(rf"(?<![\w.,])(?P<number>{SIGNED}) (?P<scale>{alternatives(SCALES)})(?!\w)", _large),
         rule(
             r"(?<![\w.,/])(?:(?P<whole>\d+) )?(?P<top>\d{1,3})/(?P<bottom>\d{1,4})"
-            rf"(?![\w/]|[.,]\d)(?: {_UNIT})?",
+            rf"(?![\w/]|[.,]\d)(?: {_PART_UNIT})?",
             _fraction,
         ),
         rule(rf"{_CASE}\b{_ARTICLE}(?P<number>\d{{1,4}})\.(?= ?[^\W\d_]|,)", _ordinal),
+        rule(
+            r"(?P<case>(?!))?\b(?P<before>[Dd]er|[Dd]en|[Dd]em|[Aa]m|[Vv]om|[Zz]um) "
+            r"(?P<number>\d{1,3})(?=\.\s*$)",
+            _last_ordinal,
+        ),
         rule(r"(?<![\w.,:])(?P<left>\d{1,3}):(?P<right>\d{1,3})(?![\w:]|[.,]\d)", _ratio),
         rule(r"(?<![\w.,])(?P<number>\d{1,4})(?:x|×|-?mal)(?!\w| ?\d)", _times),
         rule(rf"(?<![\w.,])(?P<left>{NUMBER}) ?[x×·*] ?(?P<right>{NUMBER})(?!\w)", _product),
@@ -218,7 +268,7 @@ RULES = numeric(
 )
 VULGAR_FRACTION_RULES = [
     rule(
-        rf"(?:(?P<whole>\d+) ?)?(?P<sign>[{''.join(VULGAR_FRACTIONS)}])(?: {_UNIT})?",
+        rf"(?:(?P<whole>\d+) ?)?(?P<sign>[{''.join(VULGAR_FRACTIONS)}])(?: {_PART_UNIT})?",
         _vulgar_fraction,
     )
 ]

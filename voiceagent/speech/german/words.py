@@ -2,8 +2,19 @@
 
 import re
 
+from voiceagent.speech.german.dates import ending_after
 from voiceagent.speech.german.numbers import cardinal, digits, ordinal
+from voiceagent.speech.german.units import PERIODS
 from voiceagent.speech.mapped import Replacement
+from voiceagent.speech.patterns import (
+    ADDRESS_4,
+    ADDRESS_6,
+    CARD,
+    HARDWARE_ADDRESS,
+    HASH,
+    PATH,
+    UUID,
+)
 from voiceagent.speech.punctuation import punctuation
 from voiceagent.speech.rules import alternatives, blank, nothing, rule
 
@@ -25,6 +36,8 @@ _ABBREVIATIONS = {
     "m. E.": "meines Erachtens",
     "v. a.": "vor allem",
     "z. T.": "zum Teil",
+    "h. c.": "honoris causa",
+    "ff.": "folgende",
     "v. Chr.": "vor Christus",
     "n. Chr.": "nach Christus",
     "usw.": "und so weiter",
@@ -122,6 +135,13 @@ def _century(match: re.Match[str]) -> Replacement:
     return ordinal(roman(match.group().rstrip(". ")), "en") + " "
 
 
+def _roman_ordinal(match: re.Match[str]) -> Replacement:
+    """``im II. Weltkrieg``."""
+    begin = match.start("roman")
+    said = ordinal(roman(match["roman"]), ending_after(match["before"]))
+    return [(match.start(), begin), (f"{said} ", begin, match.end())]
+
+
 def roman(text: str) -> int:
     """``XIV`` -> 14."""
     values = [_ROMAN[letter] for letter in text]
@@ -169,6 +189,25 @@ def _address(match: re.Match[str]) -> Replacement:
     return [(_spell(address), begin, end), (end, match.end())]
 
 
+def _by_characters(match: re.Match[str]) -> Replacement:
+    """``fe80::1``: each letter, digit and sign by itself."""
+    return " ".join(
+        _SYMBOLS.get(character)
+        or (digits(character) if character.isdecimal() else character.upper())
+        for character in match.group()
+    )
+
+
+def _spelled_address(match: re.Match[str]) -> Replacement:
+    return _spell(match.group())
+
+
+def _path(match: re.Match[str]) -> Replacement:
+    path = match.group().rstrip(".,;:!?")
+    begin, end = match.start(), match.start() + len(path)
+    return [(_spell(path), begin, end), (end, match.end())]
+
+
 def _telephone(match: re.Match[str]) -> Replacement:
     """Digit by digit, with a pause where the groups meet."""
     groups = re.findall(r"\d+", match.group())
@@ -186,6 +225,13 @@ ADDRESS_RULES = [
     rule(r"(?<=\d)[\u00a0\u202f\u2009](?=\d{3}(?!\d))", nothing),
     rule(r"\b(?:https?|ftp|mailto)://?[^\s<>\"”“»)\]]+|\bwww\.[^\s<>\"”“»)\]]+", _address, re.I),
     rule(rf"(?<![\w.])[\w.+-]+@{_DOMAIN}", _address),
+    rule(PATH, _path),
+    rule(UUID, _by_characters),
+    rule(HARDWARE_ADDRESS, _by_characters),
+    rule(ADDRESS_6, _by_characters),
+    rule(HASH, _by_characters),
+    rule(CARD, _telephone),
+    rule(rf"(?<![\w.]){ADDRESS_4}(?::\d{{2,5}})?(?!\w)", _spelled_address),
     rule(
         r"(?<![\w.@/])(?:[a-z0-9][a-z0-9-]+\.)+(?:de|at|ch|com|org|net|eu|info|io)\b(?:/[\w./-]*)?",
         _address,
@@ -197,7 +243,6 @@ ADDRESS_RULES = [
     ),
     rule(r"(?<![\w.,+-])\(?0\d{2,5}\)?(?: ?[/-] ?| )\d{2,}(?:[ -]?\d{2,})*(?![\w-])", _telephone),
     rule(r"(?<![\w.])(?P<v>[vV]|[Vv]ersion )(?P<numbers>\d+(?:\.\d+)+)\b", _version),
-    rule(r"(?<![\w.])(?P<v>)(?P<numbers>\d{1,3}(?:\.\d{1,3}){3})(?![\w.]\d)", _version),
 ]
 
 _SPACED = alternatives(_ABBREVIATIONS).replace(r"\.\ ", r"\.\s?")
@@ -210,6 +255,11 @@ RULES = [
     rule(r"(?<=[a-zäöüß])str\.(?= ?\d|,|$)", _compound_street),
     rule(rf"\b(?P<name>{_RULERS}|{_QUEENS}) (?P<roman>[IVXL]+)\b\.?", _ruler),
     rule(r"\b[IVXL]+\. (?=Jahrhundert)", _century),
+    rule(
+        r"(?:\b(?P<before>der|den|dem|des|im|am|vom|zum|das|die) )?\b(?P<roman>[IVX]+)\. "
+        r"(?=Weltkrieg|Quartal|Akt\b|Klasse|Vatikan)",
+        _roman_ordinal,
+    ),
 ]
 
 _SIGNS = {
@@ -254,16 +304,28 @@ def _slash(match: re.Match[str]) -> Replacement:
 
 
 def _per(match: re.Match[str]) -> Replacement:
-    """``Euro/Monat``."""
-    return " pro "
+    """``Euro/Monat``, ``Euro zwanzig/kg``."""
+    name = PERIODS.get(match["per"], match["per"])
+    return [match.span("sum"), (f" pro {name}", match.end("sum"), match.end())]
 
 
 def _sections(match: re.Match[str]) -> Replacement:
     return "Paragraphen "
 
 
+def _sharp(match: re.Match[str]) -> Replacement:
+    return " sharp"
+
+
 MARK_RULES = [
-    rule(r"(?<=Euro)/(?=[^\W\d_])", _per),
+    rule(r"(?<=[a-zäöüß])[/*:_]-?(?=in(?:nen)?\b)", blank),
+    rule(r"(?<=\b[A-Z])/(?=[A-Z]\b)", blank),
+    rule(r"(?<=\b[CF])#(?!\w)", _sharp),
+    rule(
+        r"(?P<sum>\b(?:Euro|Cent|Dollar|Franken)(?: [a-zäöüß]+)?) ?/ ?"
+        rf"(?P<per>{alternatives(PERIODS)}|[^\W\d_]+)(?!\w)",
+        _per,
+    ),
     rule(r"(?<=\bund)/(?=oder\b)", blank),
     rule(r"(?<=\w)/(?=\w)", _slash),
     rule(r"§§ ?", _sections),
