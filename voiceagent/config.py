@@ -60,6 +60,10 @@ class Decoding:
     """None takes the preset's own: the draft model, or n-grams where there is none."""
     window: int | None = None
     """Drafted tokens per round (K); None lets the controller choose."""
+    trial: DrafterName | None = None
+    """Another drafter on trial: in shadow, or for a share of the replies."""
+    trial_share: float = 0.0
+    """Of the replies, from 0 (shadow: asked beside the one in use, and never used) to 1."""
     acceptance: AcceptanceName = "coupled"
     temperature: float = 0.0
     top_k: int = 0
@@ -76,6 +80,7 @@ class Decoding:
     def __post_init__(self) -> None:
         """Refuses what no decoder could use."""
         _require(self.window is None or self.window >= 0, "decoding.window", "0 or more")
+        _require(0 <= self.trial_share <= 1, "decoding.trial_share", "from 0 to 1")
         _require(0 <= self.temperature < inf, "decoding.temperature", "0 or more, and finite")
         _require(self.top_k >= 0, "decoding.top_k", "0 or more")
         _require(0 < self.top_p <= 1, "decoding.top_p", "above 0 and at most 1")

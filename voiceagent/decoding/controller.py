@@ -5,14 +5,16 @@ chance that the draft at position i is accepted when all before it were; its tim
 and one target pass over K + 1 rows. The controller measures both and takes the K with the most
 tokens per second, 0 included (Leviathan et al. 2023, section 3, with measured costs instead of a
 cost ratio). When 0 wins it stops drafting and looks again later, ever more rarely while the
-answer stays the same.
+answer stays the same. When the drafter seems to have drifted (`early_warning`) it pauses for a few
+rounds long before the estimates, which remember about 50, would follow.
 """
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from voiceagent.decoding.early_warning import EarlyWarning
 from voiceagent.decoding.record import Round
 
 LONGEST_WINDOW = 8
@@ -31,6 +33,10 @@ _PROBE_WINDOW = 1
 """Plain rounds before the first and the later probes (doubling), and how many drafts one costs."""
 _NEXT_PROBE_AFTER_SUCCESS = 1
 _COST_MEMORY = 0.9
+_FIRST_PAUSE = 2
+_LAST_PAUSE = 64
+"""Plain rounds after a collapse, doubling while the next guess is refused too: a false one costs
+two rounds at the speed of plain decoding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,10 @@ class Plan:
 
 class Controller(Protocol):
     """Chooses the window of each round."""
+
+    @property
+    def warning(self) -> EarlyWarning:
+        """Watches for a drafter that has drifted."""
 
     def plan(self) -> Plan:
         """The next round's K."""
@@ -57,13 +67,15 @@ class FixedWindow:
 
     window: int
     why: str = "fixed"
+    warning: EarlyWarning = field(default_factory=EarlyWarning)
 
     def plan(self) -> Plan:
         """Always the same."""
         return Plan(self.window, self.why)
 
     def learn(self, record: Round) -> None:
-        """Nothing changes its mind."""
+        """Nothing changes its mind; a drift is only told."""
+        self.warning.learn(record)
 
 
 class Costs:
@@ -115,9 +127,18 @@ def _blend(old: float, new: float) -> float:
 class AdaptiveWindow:
     """Finds the K that pays, and 0 when none does. Keeps what it knows from reply to reply."""
 
-    def __init__(self, costs: Costs, *, longest: int = LONGEST_WINDOW) -> None:
+    def __init__(
+        self,
+        costs: Costs,
+        *,
+        longest: int = LONGEST_WINDOW,
+        warning: EarlyWarning | None = None,
+    ) -> None:
         self._costs = costs
         self._longest = longest
+        self.warning = warning or EarlyWarning()
+        self._pause = 0
+        self._next_pause = _FIRST_PAUSE
         self._seen = [0.0] * longest
         self._kept = [0.0] * longest
         self._plain_rounds = 0
@@ -158,6 +179,8 @@ class AdaptiveWindow:
         self._probing = False
         if gain >= _LEAST_GAIN:
             self._probe_after = _FIRST_PROBE_AFTER
+            if self.warning.cautious:
+                return self._careful_plan()
             return Plan(best, f"best of 0 to {self._longest}: {gain:.2f} times plain")
         if self._plain_rounds >= self._probe_after:
             self._probe_after = min(2 * self._probe_after, _LAST_PROBE_AFTER)
@@ -165,9 +188,28 @@ class AdaptiveWindow:
             return Plan(_PROBE_WINDOW, "probe: does speculation pay again?")
         return Plan(0, f"does not pay: first draft accepted {self.acceptance()[0]:.2f}")
 
+    def _careful_plan(self) -> Plan:
+        """One guess a round; after a collapse plain rounds, then one guess again."""
+        why = f"the drafter seems to have drifted (evidence {self.warning.evidence:.1f})"
+        if self._pause:
+            return Plan(0, f"{why}: pauses")
+        return Plan(_PROBE_WINDOW, f"{why}: one guess")
+
+    def _keep_pause(self, record: Round) -> None:
+        """Each refused guess after a collapse begins a pause, twice as long as the last one."""
+        if not record.drafted:
+            self._pause = max(self._pause - 1, 0)
+        elif not self.warning.cautious:
+            self._next_pause = _FIRST_PAUSE
+        elif self.warning.collapsed and record.accepted + record.dropped < len(record.drafted):
+            self._pause = self._next_pause
+            self._next_pause = min(2 * self._next_pause, _LAST_PAUSE)
+
     def learn(self, record: Round) -> None:
         """Counts the positions that were decided: those up to the first rejection."""
         self._costs.learn(record)
+        self.warning.learn(record)
+        self._keep_pause(record)
         self._sharing = record.sharing
         if not record.drafted:
             self._plain_rounds += 1

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from voiceagent.decoding.controller import AdaptiveWindow, Controller, Costs, FixedWindow
 from voiceagent.decoding.drafters import BestDrafter, DraftModel, NgramDrafter, NoDrafter
+from voiceagent.decoding.early_warning import EarlyWarning
 from voiceagent.decoding.endings import EndingJudge, ending_tokens, last_word
 from voiceagent.decoding.errors import ContextOverflow, EngineError
 from voiceagent.decoding.generation import EngineEvent, Generation, OnEvent, Request
@@ -21,6 +22,7 @@ from voiceagent.decoding.rounds import Acceptance, Loop
 from voiceagent.decoding.sampling import CounterNoise, Sampler, Sampling
 from voiceagent.decoding.scheduler import BATCH
 from voiceagent.decoding.slot import DrafterFactory, Slot
+from voiceagent.decoding.trial import Canary, Comparison, ShadowDrafter, WatchedController
 from voiceagent.decoding.verify_gate import VerifyGate
 from voiceagent.decoding.warm_up import time_draft, time_target
 from voiceagent.decoding.worker import Ticket, Worker
@@ -72,6 +74,7 @@ class Engine:
         drafters: further drafters by name.
         slots: replies under way; one more is refused.
         batch: replies in one round; of more than that each takes its turn.
+        sabotage: take the lossy acceptance rule too; for the evaluation alone.
 
     Raises:
         EngineError: the models do not fit together.
@@ -87,12 +90,21 @@ class Engine:
         drafters: Mapping[str, DrafterFactory] | None = None,
         slots: int = SLOTS,
         batch: int = BATCH,
+        sabotage: bool = False,
     ) -> None:
         _check_vocabularies(target, draft, tokenizer)
         self._target, self._draft, self._tokenizer = target, draft, tokenizer
         self._config = config
+        self._sabotage = sabotage
+        self._warnings: dict[str, EarlyWarning] = {}
+        self.canary: Canary | None = None
+        """The drafter on trial for a share of the replies (`decoding.trial_share`)."""
         self._capacity = min(config.context_tokens, target.context_length)
         self._drafters = self._known_drafters(drafters or {})
+        self.comparison = Comparison()
+        """What the drafter on trial would have done in shadow (`decoding.trial`)."""
+        if config.trial is not None:
+            self._begin_trial(config.trial, share=config.trial_share)
         self._grammars = Grammars(tokenizer)
         self._costs: Costs | None = None
         self._adaptive: dict[str, AdaptiveWindow] = {}
@@ -234,6 +246,20 @@ class Engine:
             known["best"] = lambda: BestDrafter(DraftModel(draft, draft.new_cache(capacity)))
         return known | dict(more)
 
+    def _begin_trial(self, candidate: str, *, share: float) -> None:
+        """In shadow where no reply shall be drafted by the candidate, else as a canary."""
+        usual = self.default_drafter
+        if candidate not in self._drafters or candidate == usual:
+            raise EngineError(f"decoding.trial: no other drafter {candidate!r} beside {usual}")
+        if share:
+            self.canary = Canary(usual, candidate, share=share)
+            return
+        used, asked = self._drafters[usual], self._drafters[candidate]
+        self._drafters[usual] = lambda: ShadowDrafter(used(), asked(), self.comparison)
+
+    def _next_drafter(self) -> str:
+        return self.default_drafter if self.canary is None else self.canary.choose()
+
     def _check(self, request: Request, prompt: Sequence[int]) -> None:
         name = request.drafter or self.default_drafter
         if name not in self._drafters:
@@ -241,6 +267,8 @@ class Engine:
         window = self._window(request)
         if window is not None and window < 0:
             raise EngineError(f"window must be >= 0, not {window}")
+        if request.acceptance == "lossy" and not self._sabotage:
+            raise EngineError("acceptance must be coupled or rejection: lossy changes the output")
         if request.max_tokens < 0:
             raise EngineError(f"max_tokens must be >= 0, not {request.max_tokens}")
         if len(prompt) >= self._capacity:
@@ -275,7 +303,7 @@ class Engine:
         request, generation = ticket.generation.request, ticket.generation
         at = ticket.judged_at
         generation.reused_tokens = slot.shared(ticket.prompt, read_from=at)
-        name = request.drafter or self.default_drafter
+        name = request.drafter or self._next_drafter()
         sampler = self._sampler(request.sampling, grammar=request.grammar)
         loop = Loop(
             target=self._target,
@@ -295,10 +323,13 @@ class Engine:
             stop=request.stop,
             max_tokens=min(request.max_tokens, self._capacity - len(ticket.prompt)),
         )
+        controller = self._controller(name, self._window(request))
+        if self.canary is not None and request.drafter is None:
+            controller = WatchedController(controller, self.canary, drafter=name)
         return Job(
             loop,
             gate,
-            self._controller(name, self._window(request)),
+            controller,
             generation,
             on_event=ticket.on_event,
             decode_bytes=self._tokenizer.decode_bytes,
@@ -308,12 +339,13 @@ class Engine:
     def _controller(self, name: str, window: int | None) -> Controller:
         if name == "none":
             return FixedWindow(0, why="no drafter")
+        warning = self._warnings.setdefault(name, EarlyWarning(name))
         if window is not None:
-            return FixedWindow(window)
+            return FixedWindow(window, warning=warning)
         if name not in self._adaptive:
             costs = self._costs or self._measure()
-            draft_s = costs.draft_s if name in ("model", "best") else 0.0
-            self._adaptive[name] = AdaptiveWindow(costs.with_draft(draft_s))
+            draft_s = 0.0 if name == "ngram" else costs.draft_s
+            self._adaptive[name] = AdaptiveWindow(costs.with_draft(draft_s), warning=warning)
         return self._adaptive[name]
 
     def _measure(self) -> Costs:

@@ -29,7 +29,7 @@ class Request:
         drafter: ``model``, ``ngram``, ``none`` or a registered one; None takes the engine's.
         window: drafted tokens per round (K); None takes the engine's, or lets the controller
             choose.
-        acceptance: the rule.
+        acceptance: the rule; ``lossy`` is the evaluation's, to show that it is found out.
         grammar: what the text has to fit, in llguidance's dialect of Lark; None for anything.
         top_logprobs: alternatives to record for each token; None records no likelihoods.
         judges_ending: also say how probable it is that the last message ends where it does: an
@@ -43,7 +43,7 @@ class Request:
     stop: tuple[str, ...] = ()
     drafter: str | None = None
     window: int | None = None
-    acceptance: Literal["coupled", "rejection"] = "coupled"
+    acceptance: Literal["coupled", "rejection", "lossy"] = "coupled"
     grammar: str | None = None
     top_logprobs: int | None = None
     judges_ending: bool = False

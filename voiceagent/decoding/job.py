@@ -104,6 +104,7 @@ class Job:
         passed = self._gate.emit(record.emitted)
         record = self._with_text(record.kept(passed.kept))
         self._controller.learn(record)
+        record = replace(record, alarm=self._controller.warning.alarmed)
         # The record comes before the last event: nobody listens after a Finish.
         before = [event for event in passed.events if not isinstance(event, Finish)]
         self._deliver([*before, record, *passed.events[len(before) :]])

@@ -69,6 +69,7 @@ class Round:
         likelihoods: of each emitted token, where the request asked for them.
         dropped: accepted tokens that nobody sees, because a stop string ended the reply before.
         sharing: replies whose blocks the target read in the same pass, this one included.
+        alarm: the drafter seems to have drifted (`voiceagent.decoding.early_warning`).
     """
 
     index: int
@@ -89,6 +90,7 @@ class Round:
     dropped: int = 0
     likelihoods: tuple[Likelihood, ...] = ()
     sharing: int = 1
+    alarm: bool = False
 
     @property
     def rejected(self) -> tuple[int, ...]:
@@ -143,6 +145,7 @@ class Round:
             "outcome": str(self.outcome),
             "times_ms": times_ms,
             "sharing": self.sharing,
+            "alarm": self.alarm,
         }
 
 

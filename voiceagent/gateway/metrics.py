@@ -85,6 +85,13 @@ class Metrics:
         self.speculating = Gauge(
             "voiceagent_speculation_active", "0: the engine fell back to K = 0.", registry=registry
         )
+        self.alarm = Gauge(
+            "voiceagent_speculation_alarm",
+            "1: the drafter seems to have drifted.",
+            registry=registry,
+        )
+        self.alarms = counter("voiceagent_speculation_alarms", "Times that the alarm went off.")
+        self._alarmed = False
         self.streams = Gauge("voiceagent_streams_open", "Streams read now.", registry=registry)
         self.replies = Gauge("voiceagent_replies_running", "Being written.", registry=registry)
         self.waiting = Gauge("voiceagent_queue_depth", "Not yet begun.", registry=registry)
@@ -109,11 +116,17 @@ class Metrics:
         if record.index > 0:  # the first token is never drafted
             self.window.observe(record.window)
             self.speculating.set(record.window > 0)
+            self._see_alarm(record.alarm)
         self.emitted.inc(len(record.emitted))
         for position in range(len(record.drafted)):
             self.drafted.labels(str(position + 1)).inc()
             if position < record.accepted:
                 self.accepted.labels(str(position + 1)).inc()
+
+    def _see_alarm(self, alarmed: bool) -> None:
+        self.alarm.set(alarmed)
+        self.alarms.inc(alarmed and not self._alarmed)
+        self._alarmed = alarmed
 
 
 class Watch:
