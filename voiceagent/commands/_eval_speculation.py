@@ -1,0 +1,177 @@
+"""``voiceagent eval speculation`` and ``eval compare``."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voiceagent.core.errors import VoiceAgentError
+
+if TYPE_CHECKING:
+    from voiceagent.evaluation.lab import Lab
+    from voiceagent.evaluation.prompts import PromptSet
+    from voiceagent.evaluation.speculation import Plan
+
+EPILOG = """\
+exit status: 0 adopt, 3 adopt on these surfaces only, 4 do not adopt; 1 or 2: no verdict.
+
+Thresholds are written down first and have no defaults: copy
+voiceagent/evaluation/data/thresholds.toml and decide each of them.
+"""
+_QUICK_TOKENS = 40
+
+
+def add_arguments(parser: argparse.ArgumentParser, *, question: str) -> None:
+    """Declares the options."""
+    if question == "compare":
+        parser.add_argument("reports", nargs=2, type=Path, metavar="REPORT", help="two JSON files")
+        parser.add_argument("--json", action="store_true", help="end with one line that is JSON")
+        return
+    parser.epilog = EPILOG
+    parser.add_argument("--thresholds", type=Path, help="TOML; required")
+    parser.add_argument("--preset", choices=("cpu", "gpu", "tiny"), help="whose models are judged")
+    parser.add_argument("--candidate", help="DRAFTER:K or DRAFTER:auto; the deployment's own")
+    parser.add_argument("--full", action="store_true", help="all prompts, not the frozen subset")
+    parser.add_argument("--prompts", type=int, metavar="N", help="of each population, at most")
+    parser.add_argument("--max-tokens", type=int, default=_QUICK_TOKENS, help="of each reply")
+    parser.add_argument("--threads", type=int, help="processor threads of the engine")
+    parser.add_argument("--sessions", default="1,2,4,8", help="levels of load")
+    parser.add_argument("--requests", type=int, default=10, help="at each level of load")
+    parser.add_argument("--think-s", type=float, default=6.0, help="between a session's requests")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="writes the report")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="writes the page")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Judges, or compares."""
+    return _compare(arguments) if arguments.question == "compare" else _judge(arguments)
+
+
+def _judge(arguments: argparse.Namespace) -> int:
+    if arguments.thresholds is None:
+        raise VoiceAgentError(
+            "no verdict without --thresholds: write down first what speculation has to be worth "
+            "(voiceagent/evaluation/data/thresholds.toml is an example)"
+        )
+    from dataclasses import asdict
+
+    from voiceagent.config import Decoding
+    from voiceagent.evaluation.lineage import lineage
+    from voiceagent.evaluation.opening import open_lab
+    from voiceagent.evaluation.prompts import PromptSet
+    from voiceagent.evaluation.speculation import evaluate
+    from voiceagent.evaluation.tables import summary
+    from voiceagent.evaluation.thresholds import Thresholds
+
+    thresholds = Thresholds.load(arguments.thresholds)
+    threads = {} if arguments.threads is None else {"threads": arguments.threads}
+    lab, preset = open_lab(
+        arguments.preset, config=Decoding(**threads), max_tokens=arguments.max_tokens
+    )
+    prompts = PromptSet.load() if arguments.full else PromptSet.load().quick()
+    if arguments.prompts is not None:
+        prompts = prompts.first(arguments.prompts)
+    with lab:
+        plan = _plan(arguments, lab, prompts)
+        report, verdict = evaluate(lab, prompts, plan, thresholds, progress=_say)
+        report["lineage"] = lineage(
+            preset=preset,
+            tokenizer=lab.tokenizer,
+            config=asdict(lab.config),
+            plan=asdict(plan) | {"ids": [each.id for each in prompts.prompts]},
+            prompts=prompts.digest,
+            thresholds=thresholds.digest,
+        )
+    _write(arguments, report)
+    print("\n".join(summary(report)))
+    return verdict.exit_status
+
+
+def _plan(arguments: argparse.Namespace, lab: "Lab", prompts: "PromptSet") -> "Plan":
+    from voiceagent.evaluation.lab import Setting
+    from voiceagent.evaluation.speculation import Plan, default_settings
+
+    candidate = Setting.parse(arguments.candidate or f"{lab.usual_drafter}:auto")
+    return Plan(
+        candidate=candidate,
+        others=default_settings(lab, longest=8 if arguments.full else 6),
+        others_step=2 if arguments.full else 4,
+        sessions=tuple(int(each) for each in arguments.sessions.split(",") if each),
+        requests=arguments.requests,
+        think_s=arguments.think_s,
+        drift_replies=min(8, len(prompts.prompts)),
+        sabotage_prompts=min(48 if arguments.full else 16, len(prompts.prompts)),
+        variant_prompts=min(6, len(prompts.prompts)),
+    )
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _write(arguments: argparse.Namespace, report: dict[str, Any]) -> None:
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    if arguments.html is not None:
+        from voiceagent.evaluation.page import speculation_page
+
+        arguments.html.write_text(speculation_page(report), encoding="utf-8")
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    from voiceagent.evaluation.lineage import differences
+
+    one, other = (_read(path) for path in arguments.reports)
+    why = differences(one["lineage"], other["lineage"])
+    figures = {
+        path: values
+        for path, values in differences(_figures(one), _figures(other)).items()
+        if path.rpartition(".")[2] in _TOLD
+    }
+    print("why they may differ:" if why else "the same lineage: what differs is chance and load")
+    for path, (before, after) in why.items():
+        print(f"  {path}: {before} -> {after}")
+    print("what differs:" if figures else "no figure differs")
+    for path, (before, after) in figures.items():
+        print(f"  {path}: {before} -> {after}")
+    if arguments.json:
+        print(json.dumps({"lineage": why, "figures": figures}))
+    return 0
+
+
+_TOLD = (
+    "answer",
+    "speedup_median",
+    "speedup_p95",
+    "tokens_per_round",
+    "tokens_per_s",
+    "acceptance",
+    "right",
+    "churn",
+    "first_commit_ratio",
+    "cost_ratio",
+    "unexplained",
+)
+"""Figures that a comparison names; the others are in the files."""
+
+
+def _figures(report: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "verdict": report["verdict"],
+        "settings": {name: found["all"] for name, found in report["settings"].items()},
+        "surfaces": report["surfaces"],
+        "exactness": report["exactness"],
+    }
+
+
+def _read(path: Path) -> dict[str, Any]:
+    from voiceagent.evaluation.speculation import SCHEMA
+
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise VoiceAgentError(f"cannot read the report {path}: {error}") from error
+    if not isinstance(report, dict) or report.get("schema") != SCHEMA:
+        raise VoiceAgentError(f"{path} is no report of the form {SCHEMA}")
+    return report

@@ -1,0 +1,52 @@
+"""Opens the lab of a preset, and weighs what the draft model adds to the process."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from voiceagent.config import Decoding, cache_directory
+from voiceagent.decoding.loading import load_models, machine_preset
+from voiceagent.evaluation.lab import Lab
+from voiceagent.weights.manifest import Manifest, Preset
+from voiceagent.weights.store import Store
+
+_PAGES = Path("/proc/self/statm")
+_PAGE_BYTES = 4096
+_MEGABYTE = 1 << 20
+
+
+def open_lab(preset: str | None, *, config: Decoding, max_tokens: int) -> tuple[Lab, Preset]:
+    """The models of a preset, target first, so that the draft's memory can be told from it.
+
+    Raises:
+        VoiceAgentError: files are missing or damaged; the message says what to do.
+    """
+    chosen = Manifest.load().preset(preset or machine_preset())
+    store = Store(cache_directory())
+    files = dict(chosen.files)
+    drafts = files.pop("draft", ())
+    target = load_models(config, preset=replace(chosen, files=files), store=store)
+    before_mb = resident_mb()
+    draft = None
+    if drafts:
+        as_target = replace(chosen, files={"target": drafts})
+        draft = load_models(config, preset=as_target, store=store).target
+    after_mb = resident_mb()
+    added = None if before_mb is None or after_mb is None else after_mb - before_mb
+    lab = Lab(
+        target=target.target,
+        tokenizer=target.tokenizer,
+        draft=draft,
+        config=config,
+        max_tokens=max_tokens,
+        memory_added_mb=added,
+    )
+    return lab, chosen
+
+
+def resident_mb() -> float | None:
+    """Memory of this process that is in use; None where the system does not say."""
+    try:
+        pages = int(_PAGES.read_text(encoding="ascii").split()[1])
+    except (OSError, ValueError, IndexError):
+        return None
+    return pages * _PAGE_BYTES / _MEGABYTE
