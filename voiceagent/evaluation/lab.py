@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from voiceagent.core.events import SourceEvent
 from voiceagent.decoding.completion import Completion, complete
 from voiceagent.decoding.drafters import Drafter, DraftModel, NgramDrafter
 from voiceagent.decoding.engine import Engine, TokenizerLike
@@ -209,7 +210,7 @@ class Lab:
         cpu_s, started_s = time.process_time(), perf_counter()
 
         def note(event: EngineEvent) -> None:
-            if not isinstance(event, Round):
+            if isinstance(event, SourceEvent):
                 events.append((perf_counter() - started_s, event))
 
         done = complete(engine, request, on_event=note)

@@ -114,7 +114,7 @@ def _send(lab: Lab, setting: Setting, served: _Served, *, number: int, started_s
         with lock:
             if isinstance(event, Round):
                 served.tokens += len(event.emitted)
-            else:
+            elif isinstance(event, SourceEvent):
                 served.events.append((perf_counter() - started_s - arrival.at_s, event))
 
     try:
