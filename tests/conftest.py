@@ -15,7 +15,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TRANSFORMERS_OFFLINE"] = "1"
 
 TESTS = Path(__file__).parent
-TIERS = ("unit", "property", "model", "pipeline", "browser", "telephony")
+TIERS = ("unit", "property", "model", "pipeline", "browser", "telephony", "latency")
 """In the order in which they run: quick ones first."""
 CORE_TIERS = ("unit", "property")
 """The tiers whose tests count towards the coverage of ``voiceagent.core``."""

@@ -48,7 +48,7 @@ class TurnRecord:
     at_s: float
     text: str
     state: str
-    """``began``, ``eager``, ``confirmed``, ``revised``, or ``dropped`` (and why)."""
+    """``began``, ``silent``, ``eager``, ``confirmed``, ``revised``, or ``dropped`` (and why)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -176,6 +176,10 @@ class Conversation:
         self.turns_begun += 1
         self._words.begin()
 
+    def turn_paused(self) -> None:
+        """The user has fallen silent."""
+        self._words.fall_silent()
+
     def turn_may_end(self, text: str) -> int:
         """The user has paused behind these words: a reply may be prepared, under this number."""
         attempt = self._attempts.make(text, confirmed=False)

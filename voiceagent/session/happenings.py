@@ -19,7 +19,8 @@ class TurnHappened:
     at_s: float
     text: str
     state: str
-    """``began``, ``confirmed`` (the words are final) or ``dropped`` (there were no words)."""
+    """``began``, ``silent`` (a pause was noticed), ``eager``, ``revised``, ``confirmed`` (the
+    words are final) or ``dropped`` (there were no words)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

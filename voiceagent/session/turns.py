@@ -101,6 +101,8 @@ class UserTurns(FrameProcessor):
             case VADUserStartedSpeakingFrame():
                 self._onset(ago_ms=round(1000 * frame.start_secs))
             case VADUserStoppedSpeakingFrame():
+                if self._taking.is_open:
+                    self._conversation.turn_paused()
                 self._taking.offset(at_ms=self._at_ms - round(1000 * frame.stop_secs))
             case TurnWordsFrame():
                 self._taking.heard(frame.text, utterance=frame.utterance)

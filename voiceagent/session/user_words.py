@@ -40,6 +40,10 @@ class UserWords:
         self._said = self._joined = ""
         self._tell("", state="began")
 
+    def fall_silent(self) -> None:
+        """The user has paused; what was said is not known yet."""
+        self._tell("", state="silent")
+
     def try_out(self, text: str) -> None:
         """The turn may be over behind these words: a prompt holds them."""
         self._hear(text)

@@ -1,9 +1,13 @@
 """Where speech begins and ends in a recording: what every latency is measured with.
 
 Two steps. The level in a window of 4 ms, against the noise floor of the recording itself, finds
-the stretches of speech; clicks are no speech, and pauses between words no end. Then each edge is
-placed to the sample: where two stretches of noise of different power most probably meet (the
-maximum-likelihood change point of a Gaussian variance; Basseville and Nikiforov 1993, section 2.6).
+the stretches of speech; clicks and breaths are no speech, and pauses between words no end. Then
+each edge is placed to a quarter of a millisecond: where noise most probably becomes something
+louder over some milliseconds, as a voice does (the maximum-likelihood change point of a
+Gaussian variance; Basseville and Nikiforov 1993, section 2.6).
+
+On 200 synthetic recordings with noise, clicks, breath and fade-ins the largest error of an edge is
+2 ms at 20 dB of signal to noise and 10 ms at 10 dB (tests/latency/test_onset_validation.py).
 """
 
 from dataclasses import dataclass
@@ -31,7 +35,19 @@ BRIDGED_S = 0.030
 """Gaps between the periods and bursts of one sound."""
 LEAST_PAUSE_S = 0.350
 """A shorter silence is a pause inside the utterance: closures take 100 ms, commas up to 300."""
-_EDGE_S = 0.006
+BREATH_BELOW_DB = 18.0
+"""A breath is this much quieter than the speech beside it, apart from it by more than the periods
+of one sound, and over within ``BREATH_REACH_S``; a quiet "f" or "h" belongs to the sound behind
+it."""
+BREATH_REACH_S = 0.6
+_EDGE_S = 0.020
+_BIN_HZ = 4_000
+"""Edges are placed in bins of a quarter of a millisecond."""
+_EVIDENCE = 10.0
+"""How much likelier (nats) a soft beginning has to be than noise; noise alone reaches 8 in a
+hundred edges now and then."""
+_FADES_S = (0.001, 0.002, 0.004, 0.008)
+"""The amplitude of a sound grows in a straight line for so long; none is there at once."""
 
 _Run = tuple[int, int]
 """First sample, and the one after the last."""
@@ -58,7 +74,8 @@ def speech_stretches(
     floor = _noise_floor(smooth)
     loud = smooth > floor * 10 ** (ABOVE_FLOOR_DB / 10)
     runs = _without_clicks(_joined(_runs(loud), within=int(BRIDGED_S * rate_hz)), rate_hz=rate_hz)
-    stretches = _joined(runs, within=int(least_pause_s * rate_hz))
+    spoken = _without_breaths(runs, power, rate_hz=rate_hz)
+    stretches = _joined(spoken, within=int(least_pause_s * rate_hz))
     placed = [_placed(power, run, floor=floor, rate_hz=rate_hz) for run in stretches]
     return [Stretch(begin / rate_hz, end / rate_hz) for begin, end in placed]
 
@@ -139,25 +156,77 @@ def _without_clicks(runs: list[_Run], *, rate_hz: int) -> list[_Run]:
     ]
 
 
+def _without_breaths(runs: list[_Run], power: NDArray[np.float64], *, rate_hz: int) -> list[_Run]:
+    levels = [float(power[begin:end].mean()) for begin, end in runs]
+    reach = BREATH_REACH_S * rate_hz
+    far_below = 10 ** (-BREATH_BELOW_DB / 10)
+
+    def is_breath(i: int) -> bool:
+        begin, end = runs[i]
+        beside = (
+            levels[j]
+            for j, (other_begin, other_end) in enumerate(runs)
+            if other_begin - end < reach and begin - other_end < reach
+        )
+        return end - begin <= reach and levels[i] < far_below * max(beside)
+
+    return [run for i, run in enumerate(runs) if not is_breath(i)]
+
+
 def _placed(power: NDArray[np.float64], run: _Run, *, floor: float, rate_hz: int) -> _Run:
-    """Both edges of a run to the sample."""
+    """Both edges of a run, to a bin."""
+    width = max(1, rate_hz // _BIN_HZ)
     reach = int(_EDGE_S * rate_hz)
-    begin = _edge(power[max(run[0] - reach, 0) : run[0] + reach], floor=floor)
-    mirrored = power[max(run[1] - reach, 0) : run[1] + reach][::-1]
-    end = _edge(mirrored, floor=floor)
-    last = max(run[1] - reach, 0) + len(mirrored)
-    return max(run[0] - reach, 0) + begin, last - end
+    first = max(run[0] - reach, 0)
+    last = min(run[1] + reach, len(power))
+    bins = _edge(_binned(power[first : run[0] + reach], width), floor=floor, rate_hz=rate_hz)
+    mirrored = power[max(run[1] - reach, 0) : last][::-1]
+    bins_back = _edge(_binned(mirrored, width), floor=floor, rate_hz=rate_hz)
+    return first + bins * width, last - bins_back * width
 
 
-def _edge(power: NDArray[np.float64], *, floor: float) -> int:
-    """The index at which noise of power ``floor`` most probably becomes something louder."""
-    count = len(power)
-    before = np.concatenate([[0.0], np.cumsum(power)])[:count]
-    after = np.maximum(power.sum() - before, 1e-20)
-    quiet = np.arange(count)
-    rest = count - quiet
-    quiet_part = quiet * np.log(floor) + before / floor
-    likelihood = -0.5 * (quiet_part + rest * np.log(after / rest) + rest)
-    # What follows the edge must be louder than the floor: a lull is no onset.
-    likelihood[after / rest <= floor] = -np.inf
-    return int(np.argmax(likelihood))
+def _binned(power: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+    """Mean power of each bin; a rest that fills none is left out."""
+    means: NDArray[np.float64] = (
+        power[: len(power) // width * width].reshape(-1, width).mean(axis=1)
+    )
+    return means
+
+
+def _edge(bins: NDArray[np.float64], *, floor: float, rate_hz: int) -> int:
+    """The bin at which noise of power ``floor`` most probably becomes something louder.
+
+    A soft beginning may stand before a loud one: what lies before an edge is searched again, as
+    long as something is there that noise does not do.
+    """
+    edge, gain = _likeliest(bins, floor=floor, rate_hz=rate_hz)
+    while edge > 1:
+        earlier, gain = _likeliest(bins[:edge], floor=floor, rate_hz=rate_hz)
+        if gain * max(1, rate_hz // _BIN_HZ) < _EVIDENCE:
+            break
+        edge = earlier
+    return edge
+
+
+def _likeliest(bins: NDArray[np.float64], *, floor: float, rate_hz: int) -> tuple[int, float]:
+    """The likeliest beginning of a sound, and how much likelier it is than none, a sample of each
+    bin (nats).
+
+    Every bin and every fade is a hypothesis: silence up to there, then the floor and a sound whose
+    amplitude grows over the fade; its power is the one that fits best.
+    """
+    count = len(bins)
+    after = np.arange(count)[None, :] - np.arange(count)[:, None]
+    bin_hz = rate_hz / max(1, rate_hz // _BIN_HZ)
+    silence = -0.5 * (np.log(floor) + bins / floor).sum()
+    best, edge = -np.inf, 0
+    for fade_s in _FADES_S:
+        shape = np.clip((after + 1) / max(1.0, fade_s * bin_hz), 0, 1) ** 2  # (hypothesis, bin)
+        power = (shape * (bins - floor)).sum(axis=1) / (shape**2).sum(axis=1)
+        variance = floor + np.maximum(power, 0)[:, None] * shape
+        likelihood = -0.5 * (np.log(variance) + bins / variance).sum(axis=1)
+        # What follows the edge must be louder than the floor: a lull is no onset.
+        likelihood[power <= 0] = -np.inf
+        if likelihood.max() > best:
+            best, edge = float(likelihood.max()), int(likelihood.argmax())
+    return edge, best - silence
