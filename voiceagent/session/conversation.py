@@ -306,17 +306,13 @@ class Conversation:
 
     def find(self, name: str, *, epoch: int) -> OpenReply | None:
         """The open reply of that name; None once it is over."""
-        for reply in self._replies:
-            if reply.name == name and reply.ledger.epoch == epoch:
-                return reply
-        return None
+        epochs = (reply for reply in self._replies if reply.name == name)
+        return next((reply for reply in epochs if reply.ledger.epoch == epoch), None)
 
     def find_by(self, context: str) -> OpenReply | None:
         """The open reply of which pipecat speaks so."""
-        for reply in self._replies:
-            if context_id(reply.name, epoch=reply.ledger.epoch) == context:
-                return reply
-        return None
+        named = {context_id(each.name, epoch=each.ledger.epoch): each for each in self._replies}
+        return named.get(context)
 
     async def certain(self, reply: OpenReply) -> bool:
         """Waits until the turn that ``reply`` answers is certain; false if it was withdrawn."""
