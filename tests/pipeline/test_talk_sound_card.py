@@ -47,7 +47,7 @@ def test_a_question_over_the_card_is_answered_over_the_card(rig: Rig, tmp_path: 
         with rig.listen() as sides:
             assert talk.stdout is not None
             assert talk.stdout.readline().strip() == "listening"
-            rig.say(question)
+            rig.say(speech)
             summary = json.loads(talk.stdout.readline())
             assert talk.wait(timeout=30) == 0
     finally:

@@ -69,8 +69,6 @@ class Exchange:
         return len(self.mouth) / self.rate_hz
 
     @property
-    def drift_ppm(self) -> float | None:
-        """How much longer the recording is than the time it took; None where that is not known."""
-        if not self.elapsed_s:
-            return None
-        return 1e6 * (self.duration_s - self.elapsed_s) / self.elapsed_s
+    def excess_s(self) -> float:
+        """How much longer the recording is than the time it took; 0 where that is not known."""
+        return 0.0 if self.elapsed_s is None else self.duration_s - self.elapsed_s

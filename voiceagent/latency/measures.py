@@ -38,7 +38,7 @@ class Turn:
         begin_s: its first sound; None where none was heard.
         end_s: its last sound.
         reply_begin_s: first sound of the reply to it; None where there is none.
-        reply_end_s: last sound of the agent before the next turn.
+        reply_end_s: last sound of what the agent began to say before the next turn.
         response_gap_ms: see above; negative for a cut-in.
         stop_ms: see above, where the turn began during a reply.
         hold_ms: see above, where that reply went on.
@@ -133,7 +133,7 @@ def _turn(said: _Said, ear: list[Stretch]) -> Turn:
         begin_s=span.begin_s,
         end_s=span.end_s,
         reply_begin_s=first.begin_s if first else None,
-        reply_end_s=min(heard[-1].end_s, said.until_s) if heard else None,
+        reply_end_s=heard[-1].end_s if heard else None,
         response_gap_ms=_ms(first.begin_s - span.end_s) if first else None,
         stop_ms=_ms(over.end_s - span.begin_s) if over else None,
         hold_ms=_ms(resumed.begin_s - over.end_s) if over and resumed else None,

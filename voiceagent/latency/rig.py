@@ -18,10 +18,14 @@ from typing import IO, Self
 import numpy as np
 
 from voiceagent.core.errors import VoiceAgentError
-from voiceagent.sound.pcm import Float32, to_float32
+from voiceagent.latency.tape import Tape
+from voiceagent.sound.files import Sound, write_wav
+from voiceagent.sound.pcm import to_int16
 
 RATE_HZ = 48_000
 START_TIMEOUT_S = 20.0
+READY_S = 0.3
+"""Of silence before anything happens: the floor of the recording."""
 _REMAP = "channels=1 channel_map=mono remix=no"
 _WORLD = f"""
 .fail
@@ -93,9 +97,21 @@ class Rig:
         self._server.wait(timeout=10)
         self._folder.cleanup()
 
-    def say(self, path: Path) -> None:
-        """Plays a sound file to the agent, and returns when it has been played."""
+    rate_hz = RATE_HZ
+
+    def say(self, sound: Sound) -> None:
+        """Plays to the agent, and returns when it has been played."""
+        path = Path(self._folder.name) / "said.wav"
+        write_wav(path, to_int16(sound.pcm), sound.rate_hz)
         subprocess.run(["paplay", "-d", "mouth", str(path)], env=self.environment, check=True)
+
+    def press(self, keys: str) -> None:
+        """A sound card has no keys.
+
+        Raises:
+            RigError: always.
+        """
+        raise RigError(f"keys ({keys}) need a telephone: measure with --stream")
 
     def listen(self) -> "BothSides":
         """Records both sides from now on."""
@@ -107,10 +123,9 @@ class BothSides:
 
     def __init__(self, environment: dict[str, str]) -> None:
         self._environment = environment
-        self._pieces: list[bytes] = []
-        self._grown = threading.Condition()
+        self._tape = Tape(rate_hz=RATE_HZ)
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Tape:
         command = ["parec", "-d", "world.monitor", f"--rate={RATE_HZ}", "--channels=2"]
         self._recorder = subprocess.Popen(
             [*command, "--format=s16le", "--raw", "--latency-msec=20"],
@@ -120,7 +135,8 @@ class BothSides:
         assert self._recorder.stdout is not None
         self._reading = threading.Thread(target=self._read, args=(self._recorder.stdout,))
         self._reading.start()
-        return self
+        self._tape.wait_until_s(READY_S)
+        return self._tape
 
     def __exit__(
         self,
@@ -134,40 +150,5 @@ class BothSides:
 
     def _read(self, stream: IO[bytes]) -> None:
         while piece := stream.read(RATE_HZ // 50 * 4):
-            with self._grown:
-                self._pieces.append(piece)
-                self._grown.notify_all()
-
-    @property
-    def length_s(self) -> float:
-        """How much is recorded."""
-        return sum(map(len, self._pieces)) / 4 / RATE_HZ
-
-    def sides(self, *, from_s: float = 0.0) -> tuple[Float32, Float32]:
-        """Mouth and ear, (samples,) each at ``RATE_HZ``."""
-        raw = b"".join(self._pieces)
-        pcm = np.frombuffer(raw[: len(raw) // 4 * 4], dtype=np.int16).reshape(-1, 2)
-        both = to_float32(pcm[int(from_s * RATE_HZ) :])
-        return np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1])
-
-    def is_heard_since(self, from_s: float, *, for_s: float) -> bool:
-        """Whether the ear has heard its first sound since ``from_s`` at least ``for_s`` ago."""
-        loud = np.flatnonzero(np.abs(self.sides(from_s=from_s)[1]) > AUDIBLE)
-        return len(loud) > 0 and self.length_s - from_s - loud[0] / RATE_HZ >= for_s
-
-    def wait_for_reply(self, *, from_s: float, quiet_s: float, timeout_s: float) -> bool:
-        """Waits until the ear has heard something since ``from_s`` and then ``quiet_s`` of silence;
-        false if nothing was heard for ``timeout_s``, or without end."""
-        deadline_s = time.monotonic() + timeout_s
-        while time.monotonic() < deadline_s:
-            with self._grown:
-                self._grown.wait(timeout=1.0)
-            ear = self.sides(from_s=from_s)[1]
-            loud = np.flatnonzero(np.abs(ear) > AUDIBLE)
-            if len(loud) and (len(ear) - loud[-1]) / RATE_HZ >= quiet_s:
-                return True
-        return False
-
-
-AUDIBLE = 1e-3
-"""-60 dBFS: what a voice is louder than, and a silent server is not."""
+            both = np.frombuffer(piece[: len(piece) // 4 * 4], dtype=np.int16)
+            self._tape.write(both.reshape(-1, 2))

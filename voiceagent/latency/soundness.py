@@ -21,6 +21,8 @@ LEAST_SNR_DB = 10.0
 MOST_DRIFT_PPM = 300.0
 """Two crystals are 50 to 100 ppm apart; more over a conversation is lost or doubled sound. At the
 limit a response gap of a second is off by 0.3 ms."""
+LATE_S = 0.25
+"""The last piece of a recording may come in so late on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +46,9 @@ def soundness(exchange: Exchange) -> Soundness:
     reasons = []
     for name, pcm in (("mouth", exchange.mouth), ("ear", exchange.ear)):
         reasons += [f"{name}: {reason}" for reason in _of_channel(pcm, rate_hz=exchange.rate_hz)]
-    drift_ppm = exchange.drift_ppm
-    if drift_ppm is not None and abs(drift_ppm) > MOST_DRIFT_PPM:
-        reasons.append(f"drift: the recording's clock is off by {drift_ppm:.0f} ppm")
+    excess_s = exchange.excess_s
+    if abs(excess_s) > LATE_S + MOST_DRIFT_PPM / 1e6 * exchange.duration_s:
+        reasons.append(f"drift: the recording is {1000 * excess_s:+.0f} ms longer than it took")
     return Soundness(reasons=tuple(reasons))
 
 

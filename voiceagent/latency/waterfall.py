@@ -74,10 +74,12 @@ class Waterfall:
     Attributes:
         stages_ms: by name, in the order of ``STAGES``.
         residual_ms: what of the gap is in none of them.
+        reply: its name in the trace, and its epoch.
     """
 
     stages_ms: dict[str, float]
     residual_ms: float
+    reply: tuple[str, int]
 
     @property
     def total_ms(self) -> float:
@@ -91,6 +93,7 @@ class _Traced:
 
     stages_ms: dict[str, float]
     gap_ms: float
+    reply: tuple[str, int]
 
 
 def waterfalls(
@@ -118,7 +121,7 @@ def waterfalls(
 def _closed(turn: Heard, inside: _Traced, device_ms: float) -> Waterfall:
     residual_ms = turn.response_gap_ms - inside.gap_ms - device_ms
     stages_ms = {**inside.stages_ms, "device": round(device_ms, 2)}
-    return Waterfall(stages_ms=stages_ms, residual_ms=round(residual_ms, 2))
+    return Waterfall(stages_ms=stages_ms, residual_ms=round(residual_ms, 2), reply=inside.reply)
 
 
 def _traced(
@@ -131,8 +134,16 @@ def _traced(
     onset_s = next((each for each in onsets_s if each > end_s), None)
     if onset_s is None:
         return None
-    points = waypoints_s(records, after_s=end_s - EARLIEST_S, by_s=onset_s + 0.1)
-    if points is None:
+    released = next(
+        (
+            each
+            for each in records
+            if isinstance(each, Released) and end_s - EARLIEST_S <= each.at_s <= onset_s + 0.1
+        ),
+        None,
+    )
+    points = None if released is None else waypoints_s(records, released)
+    if released is None or points is None:
         return None
     stages_ms, at_s = {}, end_s
     for name, reached_s in [*points, ("playout", onset_s)]:
@@ -141,21 +152,12 @@ def _traced(
         stages_ms[name] = round(1000 * (reached_s - at_s), 2)
         at_s = reached_s
     ordered = {name: stages_ms[name] for name in STAGES if name in stages_ms}
-    return _Traced(ordered, gap_ms=1000 * (onset_s - end_s))
+    return _Traced(ordered, gap_ms=1000 * (onset_s - end_s), reply=(released.reply, released.epoch))
 
 
-def waypoints_s(
-    records: list[Record], *, after_s: float, by_s: float
-) -> list[tuple[str, float]] | None:
-    """When each stage of the reply that was released between the two times was over (seconds of the
-    session), in the order in which the reply went through them; None where there is no such
-    reply."""
-    released = next(
-        (each for each in records if isinstance(each, Released) and after_s <= each.at_s <= by_s),
-        None,
-    )
-    if released is None:
-        return None
+def waypoints_s(records: list[Record], released: Released) -> list[tuple[str, float]] | None:
+    """When each stage of the reply that was then first released was over (seconds of the session),
+    in the order in which the reply went through them; None where the trace lacks its beginning."""
     mine = [
         record
         for record in records
