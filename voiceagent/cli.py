@@ -22,7 +22,7 @@ COMMANDS = {
     "decode": "run the decoding engine alone and show its figures",
     "segment": "run the committer alone: text in, committed segments out",
     "spoken": "say how a written text is spoken",
-    "latency": "measure response gaps from a recording",
+    "latency": "measure from sound how long users wait, and where the time goes",
     "eval": "what speculation did to the people who watched",
     "replay": "show a trace again, or prove its invariants",
     "models": "list, fetch and verify model files",

@@ -1,7 +1,7 @@
 """The simplest agent there is: it answers 200 ms after the last loud sample with a tone of 400 ms.
 
-Nothing in it takes time but the sound card, so that what a rig measures of it is the rig's own doing.
-With ``--delay MS`` it waits longer. Prints "listening" once it does.
+Nothing in it takes time but the sound card, so that what a rig measures of it is the rig's own
+doing. With ``--delay MS`` it waits longer. Prints "listening" once it does.
 """
 
 import argparse
@@ -22,8 +22,8 @@ TONE = (0.2 * np.sin(2 * np.pi * 440 * np.arange(RATE_HZ * 2 // 5) / RATE_HZ)).a
 
 
 class Toy:
-    """Counts samples on both streams; what it says lies a fixed number of them behind what it heard,
-    wherever in a block that is."""
+    """Counts samples on both streams; what it says lies a fixed number of them behind what it
+    heard, wherever in a block that is."""
 
     def __init__(self, *, delay: int) -> None:
         self._due = PAUSE + delay

@@ -20,9 +20,11 @@ REPLY_TIMEOUT_S = 15.0
 QUIET_S = 1.5
 """Of silence ends a reply: longer than what counts as a stall."""
 HOLD_S = 3.0
-"""Of silence ends a reply that was held: a recognizer may take its time to say that it was nothing."""
+"""Of silence ends a reply that was held: a recognizer may take its time to say that it was
+nothing."""
 UNASKED_S = 4.0
-"""Nothing is due after noise, a backchannel or "stop": so long is waited for what comes all the same."""
+"""Nothing is due after noise, a backchannel or "stop": so long is waited for what comes all the
+same."""
 BEFORE_S = 0.5
 """Of silence before the first word: the reply to the scenario before is over."""
 BACKGROUND_S = 0.4
