@@ -8,7 +8,7 @@ import pytest
 
 from voiceagent.latency.phone import FRAME, Far
 from voiceagent.latency.tape import Tape
-from voiceagent.telephony import mulaw
+from voiceagent.telephony.g711 import encode_mulaw
 
 RATE_HZ = 1000
 
@@ -61,7 +61,7 @@ def test_waiting_ends_when_it_has_come() -> None:
 
 
 def media(samples: int, *, level: int = 8000) -> dict[str, object]:
-    sound = mulaw.encode(np.full(samples, level, dtype=np.int16))
+    sound = encode_mulaw(np.full(samples, level, dtype=np.int16))
     return {"event": "media", "media": {"payload": base64.b64encode(sound).decode()}}
 
 

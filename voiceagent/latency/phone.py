@@ -24,13 +24,12 @@ from voiceagent.latency.tape import Tape
 from voiceagent.sound.files import Sound
 from voiceagent.sound.pcm import Int16, to_int16
 from voiceagent.sound.resample import resample
-from voiceagent.telephony import mulaw
-from voiceagent.telephony.media_stream import RATE_HZ
+from voiceagent.telephony.g711 import RATE_HZ, decode_mulaw, encode_mulaw
 
 FRAME = 160
 """Samples of 20 ms, as telephone networks send them."""
 FRAME_S = FRAME / RATE_HZ
-SILENT = mulaw.encode(np.zeros(FRAME, dtype=np.int16))
+SILENT = encode_mulaw(np.zeros(FRAME, dtype=np.int16))
 MOST_BUFFERED_S = 120.0
 """More than any reply: what comes beyond it is thrown away, as a network does."""
 MAX_MESSAGE_BYTES = 1 << 20
@@ -77,7 +76,7 @@ class Far:
 
     def _take_media(self, message: dict[str, Any]) -> None:
         payload = message.get("media", {}).get("payload", "")
-        pcm = mulaw.decode(base64.b64decode(payload))
+        pcm = decode_mulaw(base64.b64decode(payload))
         if sum(map(len, self.held)) + len(pcm) <= MOST_BUFFERED_S * RATE_HZ:
             self.held.append(pcm)
             self._received += len(pcm)
@@ -215,7 +214,7 @@ class Phone:
     async def _send_frame(
         self, socket: aiohttp.ClientWebSocketResponse, said: Int16 | None, *, number: int
     ) -> None:
-        sound = SILENT if said is None else mulaw.encode(said)
+        sound = SILENT if said is None else encode_mulaw(said)
         media = {
             "track": "inbound",
             "chunk": str(number + 1),
