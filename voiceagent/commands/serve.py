@@ -1,4 +1,4 @@
-"""``voiceagent serve``: replies over HTTP and WebSocket, and calls over media streams."""
+"""``voiceagent serve``: replies over HTTP and WebSocket, spoken with the page or by telephone."""
 
 import argparse
 import errno
@@ -18,14 +18,12 @@ if TYPE_CHECKING:
     from aiohttp import web
 
     from voiceagent.config import Config
-    from voiceagent.decoding.engine import Engine
     from voiceagent.gateway.access import Access
     from voiceagent.gateway.author import ReplySource
     from voiceagent.gateway.service import Gateway
-    from voiceagent.session.cores import Shares
+    from voiceagent.gateway.talk.route import Talks
+    from voiceagent.session.models import Models
     from voiceagent.telephony.service import Telephony
-    from voiceagent.weights.manifest import Preset
-    from voiceagent.weights.store import Store
 
 EPILOG = """\
 examples:
@@ -35,10 +33,11 @@ examples:
       "stream_protocol": "token_push", "retraction": true}'
   voiceagent serve --host 0.0.0.0 --token-file token --certificate cert.pem --key key.pem
 
-The page at / shows a conversation; POST /v1/replies (also a WebSocket) streams the frames of
-docs/stream-protocol.md; POST /v1/chat/completions speaks OpenAI's interface and never takes text
-back. docs/gateway.md describes all of it. Any address but this machine's own needs a token, from
---token-file or VOICEAGENT_TOKEN; a browser gives a microphone to https alone.
+The page at / holds a conversation, typed or spoken; POST /v1/replies (also a WebSocket) streams the
+frames of docs/stream-protocol.md; ws://.../v1/talk is a spoken conversation with any RTVI client;
+POST /v1/chat/completions speaks OpenAI's interface and never takes text back. docs/gateway.md
+describes all of it. Any address but this machine's own needs a token, from --token-file or
+VOICEAGENT_TOKEN; elsewhere a browser gives a microphone to https alone.
 --telephony answers calls: Twilio's media streams at /telephony/media-stream, signed if
 TWILIO_AUTH_TOKEN is set, and Asterisk's AudioSocket (docs/telephony.md).
 """
@@ -67,6 +66,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--base-url", metavar="URL", help="of an OpenAI-compatible server")
     parser.add_argument("--model", help="its model (the first that it lists)")
     parser.add_argument("--telephony", action="store_true", help="also answer calls")
+    parser.add_argument(
+        "--no-voice",
+        dest="voice",
+        action="store_false",
+        help="no spoken conversations with the page; without calls, no models of speech are loaded",
+    )
     parser.add_argument("--preset", choices=("cpu", "gpu", "tiny"), help="which models")
     parser.add_argument("--config", type=Path, metavar="TOML", help="settings")
 
@@ -149,17 +154,41 @@ def _application(
     """The routes over whatever decodes."""
     from voiceagent.gateway.app import make_app
 
-    with ExitStack() as stack:
-        source, model, telephony = stack.enter_context(_engine(config, arguments))
+    with _engine(config, arguments) as (source, model, models):
         gateway = _gateway(config, source, model, arguments.undeclared_until)
-        if telephony is None:
-            yield make_app(gateway, access=access)
+        talks = _talks(config, models) if arguments.voice else None
+        if not arguments.telephony:
+            yield make_app(gateway, access=access, talks=talks)
             return
+        telephony = _telephony(config, models)
         app = make_app(
-            gateway, access=access, routes=telephony.routes, own_doors=telephony.own_doors
+            gateway,
+            access=access,
+            talks=talks,
+            routes=telephony.routes,
+            own_doors=telephony.own_doors,
         )
         app.cleanup_ctx.append(telephony.listen)
         yield app
+
+
+def _talks(config: "Config", models: "Models | None") -> "Talks | None":
+    """Spoken conversations of the page, where there are models of speech."""
+    if models is None:
+        return None
+    from voiceagent.gateway.talk.route import Talks
+
+    return Talks(models, config)
+
+
+def _telephony(config: "Config", models: "Models | None") -> "Telephony":
+    """The telephone lines."""
+    from voiceagent.config import twilio_account
+    from voiceagent.telephony.call_tools import with_call_tools
+    from voiceagent.telephony.service import Telephony
+
+    assert models is not None, "--telephony loads them"
+    return Telephony(models, with_call_tools(config), account=twilio_account())
 
 
 def _gateway(
@@ -180,43 +209,28 @@ def _gateway(
 @contextmanager
 def _engine(
     config: "Config", arguments: argparse.Namespace
-) -> "Iterator[tuple[ReplySource, str, Telephony | None]]":
-    """What decodes, its model's name, and the telephone lines."""
+) -> "Iterator[tuple[ReplySource, str, Models | None]]":
+    """What decodes, its model's name, and the models of speech around it, if they are wanted."""
     if arguments.engine == "openai":
         yield (*_remote(arguments), None)
         return
     from voiceagent.config import cache_directory
     from voiceagent.session.cores import share_cores
 
+    speaks = arguments.voice or arguments.telephony
     # Before torch is loaded, as the speech models want a part of the cores.
-    shares = share_cores(config.decoding.threads) if arguments.telephony else None
+    shares = share_cores(config.decoding.threads) if speaks else None
     from voiceagent.decoding.engine import Engine
-    from voiceagent.session.models import choose_preset
+    from voiceagent.session.models import choose_preset, join_models
     from voiceagent.weights.store import Store
 
     preset, store = choose_preset(config), Store(cache_directory())
     with Engine.load(config.decoding, preset=preset, store=store) as engine:
         engine.warm_up()
-        telephony = (
-            None
-            if shares is None
-            else _telephony(config, engine, preset=preset, store=store, shares=shares)
-        )
-        yield engine, preset.files["target"][0].name, telephony
-
-
-def _telephony(
-    config: "Config", engine: "Engine", *, preset: "Preset", store: "Store", shares: "Shares"
-) -> "Telephony":
-    """The telephone lines; the speech models are only loaded to answer calls."""
-    from voiceagent.config import twilio_account
-    from voiceagent.session.models import join_models
-    from voiceagent.telephony.call_tools import with_call_tools
-    from voiceagent.telephony.service import Telephony
-
-    config = with_call_tools(config)
-    models = join_models(lambda: engine, config, preset=preset, store=store, shares=shares)
-    return Telephony(models, config, account=twilio_account())
+        models = None
+        if shares is not None:
+            models = join_models(lambda: engine, config, preset=preset, store=store, shares=shares)
+        yield engine, preset.files["target"][0].name, models
 
 
 def _remote(arguments: argparse.Namespace) -> "tuple[ReplySource, str]":

@@ -29,6 +29,7 @@ from voiceagent.gateway.metrics import CONTENT_TYPE
 from voiceagent.gateway.openapi import openapi_page
 from voiceagent.gateway.service import Gateway, Replies
 from voiceagent.gateway.sockets import SOCKETS, close_sockets, socket_replies
+from voiceagent.gateway.talk.route import Talks, no_talks
 
 __all__ = ["Access", "Gateway", "make_app"]
 
@@ -47,6 +48,7 @@ def make_app(
     gateway: Gateway,
     *,
     access: Access | None = None,
+    talks: Talks | None = None,
     routes: Sequence[web.RouteDef] = (),
     own_doors: Iterable[str] = (),
 ) -> web.Application:
@@ -55,6 +57,7 @@ def make_app(
     Args:
         gateway: what answers.
         access: who may come in; by default everybody on this machine.
+        talks: holds spoken conversations; None where there are no models for them.
         routes: further ones behind the same door (telephony).
         own_doors: paths of those that check for themselves who may come in.
     """
@@ -82,10 +85,13 @@ def make_app(
             web.get("/v1/replies/{reply}", get_reply),
             web.get("/v1/replies/{reply}/report", get_report),
             web.post("/v1/chat/completions", post_completion),
+            web.get("/v1/talk", no_talks if talks is None else talks.answer),
             *routes,
         ]
     )
     app[SOCKETS] = set()
+    if talks is not None:
+        app.on_shutdown.append(talks.stop)
     app.on_shutdown.extend([_drain, close_sockets])
     return app
 

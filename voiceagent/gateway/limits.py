@@ -41,6 +41,14 @@ class Limits:
     """One reply, from the request to its end."""
     confirm_s: float = 30.0
     """How long a finished reply to an unconfirmed turn waits for the confirmation."""
+    talks: int = 1
+    """Spoken conversations at once: recognizer, engine and voice of one take two cores."""
+    talk_ready_s: float = 10.0
+    """For a client to say that it is ready; until then it holds a place."""
+    talk_idle_s: float = 120.0
+    """Silence until the agent asks who is there; after as much again it ends the conversation."""
+    typed_chars: int = 4096
+    """Characters of words that are typed beside speech: a long paragraph."""
     drain_s: float = 30.0
     """How long a server that was told to stop lets replies finish."""
 

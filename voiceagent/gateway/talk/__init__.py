@@ -1,0 +1,1 @@
+"""Spoken conversations over the gateway's WebSocket, in pipecat's RTVI protocol."""
