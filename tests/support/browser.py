@@ -49,6 +49,14 @@ class Tab:
             raise PageError(json.dumps(result["exceptionDetails"])[:2000])
         return result["result"].get("value")
 
+    async def click(self, identity: str) -> None:
+        """A user's click on an element: some things a page may only do on one."""
+        await self.call(
+            "Runtime.evaluate",
+            expression=f"document.getElementById({identity!r}).click()",
+            userGesture=True,
+        )
+
     async def until(self, script: str, *, within_s: float = 30.0) -> Any:
         """The value of an expression, once it is true; looked at again with every frame."""
         try:
@@ -71,6 +79,12 @@ class Tab:
     async def type(self, text: str) -> None:
         """Keys into whatever has the focus."""
         await self.call("Input.insertText", text=text)
+
+    async def key(self, key: str, *, down: bool) -> None:
+        """One half of a key press."""
+        await self.call(
+            "Input.dispatchKeyEvent", type="keyDown" if down else "keyUp", key=key, text=""
+        )
 
     async def press(
         self, key: str, *, modifiers: int = 0, code: int = 0, commands: Any = ()
@@ -95,14 +109,18 @@ class Tab:
 
 
 @asynccontextmanager
-async def chromium(folder: Path) -> AsyncIterator[Tab]:
-    """A browser of its own with one empty page."""
+async def chromium(
+    folder: Path, *, microphone: Path | None = None, again: bool = False
+) -> AsyncIterator[Tab]:
+    """A browser of its own with one empty page; ``microphone`` is what it hears, once or ``again``
+    and again."""
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     assert program, "chromium is not installed: scripts/setup --dev"
     options = "--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run"
     browser = await asyncio.create_subprocess_exec(
         program,
         *options.split(),
+        *(() if microphone is None else _hearing(microphone, again=again)),
         "--remote-debugging-port=0",
         f"--user-data-dir={folder}",
         "about:blank",
@@ -126,6 +144,14 @@ async def chromium(folder: Path) -> AsyncIterator[Tab]:
         if browser.returncode is None:
             browser.kill()
         await browser.wait()
+
+
+def _hearing(sound: Path, *, again: bool) -> tuple[str, ...]:
+    return (
+        "--use-fake-device-for-media-stream",
+        "--use-fake-ui-for-media-stream",  # whoever is asked for the microphone says yes
+        f"--use-file-for-fake-audio-capture={sound}{'' if again else '%noloop'}",
+    )
 
 
 async def _address(browser: asyncio.subprocess.Process) -> str:

@@ -59,7 +59,7 @@ export class Connection {
     try {
       const url = new URL(this.path, location.href);
       url.protocol = url.protocol.replace("http", "ws");
-      const ticket = await this.#ticket();
+      const ticket = await this.ticket();
       if (ticket) url.searchParams.set("ticket", ticket);
       this.#listen(new WebSocket(url));
     } catch (error) {
@@ -94,7 +94,8 @@ export class Connection {
     }
   }
 
-  async #ticket() {
+  /** For one WebSocket; empty where no token is needed. */
+  async ticket() {
     const token = this.token();
     if (!token) return "";
     const headers = { Authorization: `Bearer ${token}` };

@@ -1,4 +1,5 @@
 /** The page: words in, replies out, with everything that happened to them on the way. */
+import { VoiceSection } from "./voice.js";
 import { Connection } from "./connection.js";
 import { ReplyCard, copyCommittedOnly } from "./render.js";
 import { RoundStrip } from "./rounds.js";
@@ -12,6 +13,14 @@ const connection = new Connection({
   token: () => $("token").value,
   onState: (text) => ($("connection").textContent = text),
 });
+const voice = new VoiceSection({
+  conversation: $("conversation"),
+  ticket: () => connection.ticket(),
+  view: () => ({ stream_protocol: $("protocol").value, retraction: $("protocol").value === "token_push" }),
+  addUser,
+  addFigures,
+  history,
+});
 const strip = new RoundStrip({
   strip: $("strip"),
   round: $("round"),
@@ -19,7 +28,7 @@ const strip = new RoundStrip({
   earlier: $("earlier"),
   later: $("later"),
 });
-window.voiceagent = { connection }; // for the console
+window.voiceagent = { connection, voice }; // for the console
 
 function view() {
   const protocol = $("protocol").value;
@@ -142,23 +151,24 @@ function addUser(words) {
   text.textContent = words;
   article.append(heading, text);
   $("conversation").append(article);
+  return text;
 }
 
 const ratio = (value) => (value === null || value === undefined ? "–" : value.toFixed(3));
 const ms = (value) => (value === undefined ? "–" : `${Math.round(value)} ms`);
 const ORDER = ["none", "rewording", "inversion"];
 
-function addFigures(reading, { retractions }) {
+function addFigures(reading, { retractions } = {}) {
   const statistics = reading.statistics ?? {};
-  const worst = retractions.map(({ severity }) => severity)
-    .sort((one, other) => ORDER.indexOf(other) - ORDER.indexOf(one))[0];
+  const worst = retractions?.map(({ severity }) => severity)
+    .sort((one, other) => ORDER.indexOf(other) - ORDER.indexOf(one))[0] ?? "nothing taken back";
   const row = document.createElement("tr");
   const cells = [
     $("figures").children.length + 1,
     reading.used.stream_protocol,
     ratio(statistics.churn),
     ratio(statistics.erasure),
-    worst ?? "nothing taken back",
+    worst ?? "–",
     ms((statistics.wrong_visible_s ?? 0) * 1000),
     ms(reading.first.text),
     ms(reading.first.stays),
@@ -177,7 +187,8 @@ $("ask").addEventListener("submit", (event) => {
   const words = $("words").value.trim();
   if (!words) return;
   $("words").value = "";
-  ask(words);
+  if (voice.talk) voice.talk.type(words);
+  else ask(words);
 });
 $("words").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {

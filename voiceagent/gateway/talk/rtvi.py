@@ -158,7 +158,7 @@ class Narrator:
         if turn.state == "confirmed":
             if self._typed and turn.text.endswith(self._typed[0][0]):
                 return [self._input(*self._typed.popleft())]
-            return [dump(rtvi.UserStoppedSpeakingMessage()), *self._words(turn.text, final=True)]
+            return [*self._words(turn.text, final=True), dump(rtvi.UserStoppedSpeakingMessage())]
         if turn.state.startswith("dropped"):
             return [dump(rtvi.UserStoppedSpeakingMessage())]
         return []  # revised: words that were not final are replaced by the next
