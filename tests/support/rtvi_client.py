@@ -68,10 +68,9 @@ class RtviClient:
             await self._tasks[0]
 
     async def speak(self, pcm: Any) -> None:
-        """Sends sound at the pace at which it is spoken."""
+        """Sends sound at once, so that its times do not depend on the machine's."""
         for at in range(0, len(pcm), PIECE):
             await self._socket.send_bytes(sound_of(pcm[at : at + PIECE]))
-            await asyncio.sleep(0.02)
 
     async def until(
         self, kind: str, wanted: Callable[[Any], bool] = lambda data: True

@@ -155,6 +155,7 @@ def test_no_file_holds(what: str, pattern: re.Pattern[str]) -> None:
 
 
 DISTRIBUTIONS = {
+    "google": "protobuf",
     "audioop": "audioop-lts",
     "faster_whisper": "faster-whisper",
     "pipecat": "pipecat-ai",
