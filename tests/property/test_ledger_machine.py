@@ -236,12 +236,15 @@ class Conversation(RuleBasedStateMachine):
         if far > 0 and not (self.model.eager or self.model.paused):
             self.release(1.0, 0)
             if far > 1:
-                self.playout_report(1.0, 0)
+                self.playout_report(1.0 if far == 2 else 0.7, 0)
 
     @precondition(lambda self: self.patience < 0 and not (self.model.over or self.model.finished))
-    @rule(text=WORDS, far=st.integers(0, 3), more=st.booleans())
-    def last_words(self, text: str, far: int, more: bool) -> None:
+    @rule(text=WORDS, far=st.sampled_from([1, 1, 0, 2]), more=st.booleans(), ready=st.booleans())
+    def last_words(self, text: str, far: int, more: bool, ready: bool) -> None:
         """The source comes to its end, and whoever is hasty calls that the end of the reply."""
+        if ready:
+            self.confirm()
+            self.resume()
         self.race_ahead(text, False, far)
         if more:
             self.draft(text)

@@ -93,7 +93,8 @@ _VULGAR = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4
 
 def _year(match: re.Match[str]) -> Replacement:
     """``2024年``: digit by digit."""
-    return digits(match["year"])
+    begin, end = match.span("year")
+    return [(match.start(), begin), (digits(match["year"]), begin, end)]
 
 
 def _years(match: re.Match[str]) -> Replacement:
@@ -359,8 +360,8 @@ RULES = [
                 rf"(?<!\d)(?P<first>[12]\d{{3}})年?{_DASH}(?P<last>[12]\d{{3}})(?=年|赛季|学年)",
                 _years,
             ),
-            rule(r"(?<=公元前)(?P<year>\d{1,4})(?=年)", _year),
-            rule(r"(?<=公元)(?P<year>\d{3,4})(?=年)", _year),
+            rule(rf"(?<=公元前)(?P<first>\d{{1,4}})年?{_DASH}(?P<last>\d{{1,4}})(?=年)", _years),
+            rule(r"(?<=公元)前?(?P<year>\d{3,4})(?=年)(?<!00)", _year),
             rule(r"(?<=[A-Za-z])-(?=\d)", _letters_and_number),
             rule(r"(?<!\d)(?P<year>[12]\d{3}|\d\d)(?=年(?!前|后|来|内|间|级|以))", _year),
             rule(

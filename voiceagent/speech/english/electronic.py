@@ -96,6 +96,15 @@ def _colour(match: re.Match[str]) -> Replacement:
     return f"hash {_characters(match['code'])}"
 
 
+def _order(match: re.Match[str]) -> Replacement:
+    """``Order #12345``: a name made of digits."""
+    return f"number {digits(match.group())}"
+
+
+def _hexadecimal(match: re.Match[str]) -> Replacement:
+    return f"zero x {_characters(match.group()[2:])}"
+
+
 def _card(match: re.Match[str]) -> Replacement:
     """``4111 1111 1111 1111``: digit by digit, the groups apart."""
     return ", ".join(map(digits, re.findall(r"\d+", match.group())))
@@ -242,7 +251,15 @@ RULES = [
     ),
     rule(r"(?<![\w.-])\+\d{1,3}(?:[ -]?\(0?\d{1,4}\))?(?:[ -]\d{2,8}){1,5}(?![\w-])", _telephone),
     rule(r"(?<![\w.-])\+\d{8,15}(?![\w-])", _telephone),
-    rule(r"(?<![\w.-])\(?0\d{2,4}\)?(?: \d{3,4}){2}(?![\w-])", _telephone),
+    rule(r"(?<![\w.-])\+\d{1,3}(?:[ .-]\d{1,4}){4,7}(?![\w-])", _telephone),
+    rule(r"(?<![\w.-])\(?0\d{1,4}\)?[ -]\d{3,4}[ -]?\d{3,4}(?![\w-])", _telephone),
+    rule(
+        r"(?:(?<=[Ff]ax: )|(?<=[Tt]el: )|(?<=[Pp]hone: )|(?<=[Cc]all )|(?<=[Dd]ial ))"
+        r"\d{3}-\d{4}(?![\w-])",
+        _telephone,
+    ),
+    rule(r"(?<!\w)#\d{4,}\b(?![.,]\d)", _order),
+    rule(rf"\b0x{_HEX}+\b", _hexadecimal),
     rule(r"(?<![\w.-])(?:1-)?\d{3}-\d{3}-\d{4}(?![\w-])", _telephone),
     rule(r"(?<![\w.-])\d{3}-\d{2}-\d{4}(?![\w-])", _telephone),
     rule(r"(?<![\w.-])\d{5}-\d{4}(?![\w-])", _telephone),

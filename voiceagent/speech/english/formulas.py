@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from voiceagent.speech.english.numbers import cardinal
+from voiceagent.speech.english.numbers import cardinal, digits
 from voiceagent.speech.mapped import Kept, Replacement, Said
 from voiceagent.speech.rules import alternatives, rule
 
@@ -63,7 +63,19 @@ def _base(match: re.Match[str]) -> Replacement:
     return [*parts, match.span("of")] if match["of"] else parts
 
 
+def _masked(match: re.Match[str]) -> Replacement:
+    """``****4242``: the end of a number that the rest of is kept back."""
+    return digits(match["number"])
+
+
+def _power(match: re.Match[str]) -> Replacement:
+    """``2**8`` is no bold text."""
+    return "^"
+
+
 RULES = [
+    rule(r"(?:[*•]{3,}|\b[xX]{4})[ -]?(?P<number>\d{2,4})(?![\d*])", _masked),
+    rule(r"(?<=\d)\*\*(?=\d+(?![\d*]))", _power),
     rule(r"(?<=\blog)(?P<base>[₀-₉]+)(?:\((?P<of>[^()\n]{1,30})\))?", _base),
     rule(r"\\[dt]?frac\s*\{(?P<top>[^{}]*)\}\s*\{(?P<bottom>[^{}]*)\}", _over),
     rule(r"\\sqrt\s*\{(?P<said>[^{}]*)\}", _root),

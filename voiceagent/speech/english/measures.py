@@ -175,8 +175,9 @@ RULES = [
                 _currency_first,
             ),
             rule(
-                rf"(?:(?<![\w.,-])(?P<low>{NUMBER}) ?[-–] ?|(?<![\w.,]))(?P<number>{SIGNED})"
-                rf"(?P<more>\+)?{SCALE}[ -]?(?P<unit>{_UNIT})(?:{_PER_UNIT})?(?![\w²³]|\^)"
+                rf"(?:(?<![\w.,-])(?P<low>{NUMBER}) ?[-–] ?|(?<![\w.,])(?<![A-Za-z]-))"
+                rf"(?P<number>{SIGNED})(?P<more>\+)?{SCALE}[ -]?(?P<unit>{_UNIT})"
+                rf"(?:{_PER_UNIT})?(?![\w²³]|\^)"
                 r"(?:\.(?= [a-z]| \d+ ?(?:min|sec|in|oz)s?\b))?",
                 _measure,
             ),

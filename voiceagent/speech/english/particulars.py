@@ -110,8 +110,19 @@ def _airliner(match: re.Match[str]) -> Replacement:
     return [(match.start(), match.start("number")), (said, match.start("number"), match.end())]
 
 
+_PLACES = (
+    "Apt|Apartment|Bay|Block|Building|Bus|Door|Exit|Flat|Floor|Gate|Grade|Level|Line|Lot|Platform|"
+    "Room|Route|Row|Seat|Section|Suite|Terminal|Track|Unit|Zone"
+)
+_LINKS = "and|are|at|for|from|has|in|is|off|on|or|to|was|were|with"
+
+
 def _people(match: re.Match[str]) -> Replacement:
-    """``1.2B users`` -> ``one point two billion users``."""
+    """``1.2B users`` -> ``one point two billion users``; "Exit 14B off the highway" is none."""
+    before, after = match.string[: match.start()], match.string[match.end() :]
+    named = re.search(rf"\b(?:{_PLACES}) $", before) or re.match(rf" (?:{_LINKS})\b", after)
+    if named and "." not in match["number"]:
+        return None
     return f"{number(match['number'])} {SCALES[match['scale']]}"
 
 
@@ -153,7 +164,24 @@ def _out_of(match: re.Match[str]) -> Replacement:
 
 
 def _one_in(match: re.Match[str]) -> Replacement:
-    return f"{cardinal(int(match['one']))} in {cardinal(int(match['many']))}"
+    """``1-in-10``, ``3-to-1``."""
+    many = cardinal(int(match["many"].replace(",", "")))
+    return f"{cardinal(int(match['one']))} {match['word']} {many}"
+
+
+def _port_number(match: re.Match[str]) -> Replacement:
+    return digits(match["port"])
+
+
+def _arc(match: re.Match[str]) -> Replacement:
+    """``30°15'``."""
+    said = [f"{cardinal(int(match['degrees']))} degrees"]
+    said += [
+        f"{cardinal(int(match[name]))} {name if int(match[name]) == 1 else plural(name)}"
+        for name in ("minute", "second")
+        if match[name]
+    ]
+    return " ".join(said)
 
 
 def _countdown(match: re.Match[str]) -> Replacement:
@@ -246,8 +274,8 @@ RULES = [
             rule(r"(?<=[°º][CF])\s*[-–]\s*(?=\d)", _to),
             rule(r"\b(?P<letter>[A-Z])\.(?=\d{2,}\b)", _letter),
             rule(
-                r"\b(?P<what>(?:Room|Highway|Hwy|Route|Flight|Interstate|RTX|GTX) (?:[A-Z]{2} ?)?)"
-                r"(?P<number>[1-9]\d{2,3})\b(?![.,]\d|-\d)",
+                r"\b(?P<what>(?:Room|Highway|Hwy|Route|Flight|Interstate|RTX|GTX|RFC|HTTP|[Ee]rror)"
+                r" (?:[A-Z]{2} ?)?)(?P<number>[1-9]\d{2,3})\b(?![.,]\d|-\d)",
                 _numbered,
             ),
             rule(r"(?<![\w./])(?P<points>\d{1,2}\.\d)/(?P<most>5|10|100)(?![\w/]|[.,]\d)", _out_of),
@@ -257,8 +285,15 @@ RULES = [
                 r" (?P<points>\d{1,3})/(?P<most>\d{1,3})(?![\w/]|[.,]\d)",
                 _out_of,
             ),
-            rule(r"(?<![\w-])(?P<one>\d{1,3})-in-(?P<many>\d[\d,]*)(?![\w-])", _one_in),
+            rule(
+                r"(?<![\w-])(?P<one>\d{1,3})-(?P<word>in|to|for)-(?P<many>\d[\d,]*)(?![\w-])",
+                _one_in,
+            ),
             rule(r"(?<![\w.,$€£¥])(?P<number>\d+(?:\.\d+)?)(?P<scale>bn|tn|mn)\b", _people),
+            rule(r"(?<=\bport )(?P<port>\d{2,5})\b(?![.,]\d)", _port_number),
+            rule(
+                r"(?P<degrees>\d{1,3})°(?P<minute>\d{1,2})['′](?:(?P<second>\d{1,2})[\"″])?", _arc
+            ),
             rule(r"\bT-(?=\d)", _countdown),
             rule(r"\blocalhost:(?P<port>\d{2,5})\b", _local_port),
             rule(r"(?<=\bHTTP)/(?=\d)", _protocol),

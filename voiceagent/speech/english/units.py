@@ -136,6 +136,8 @@ UNITS = {
     "ppm": "part per million",
     "ppb": "part per billion",
     "dpi": "dot per inch",
+    "bps": "basis point",
+    "pp": "percentage point",
     "USD": "US dollar",
     "EUR": "euro",
     "GBP": "British pound",
