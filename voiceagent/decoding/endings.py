@@ -5,6 +5,7 @@ The sum over all tokens that end a sentence or a message is the probability soug
 recognizer put there is not read: it puts one behind everything.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from voiceagent.core.history import Message
 
 _MARKS = "?!.。？！…"
+_ENDING = re.compile(rb"\n| *(?:%s)" % b"|".join(re.escape(mark.encode()) for mark in _MARKS))
 
 
 def ending_tokens(
@@ -26,13 +28,9 @@ def ending_tokens(
     ends = [
         token
         for token in range(vocabulary_size)
-        if token in eos_ids or _ends(decode_bytes(token).decode("utf-8", errors="replace"))
+        if token in eos_ids or _ENDING.match(decode_bytes(token))
     ]
     return torch.tensor(ends, dtype=torch.int64)
-
-
-def _ends(text: str) -> bool:
-    return text.startswith("\n") or text.lstrip(" ")[:1] in tuple(_MARKS)
 
 
 def last_word(

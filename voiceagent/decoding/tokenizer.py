@@ -27,6 +27,7 @@ from voiceagent.weights.store import Store
 
 # Unicode noncharacters: reserved for use inside a program, never in text that is exchanged.
 _MARKS = tuple(chr(code) for code in range(0xFDD0, 0xFDF0))
+_BYTE_OF_LETTER = str.maketrans({letter: chr(byte) for letter, byte in byte_of_letter().items()})
 # Names of tokens that end a reply in the published families, beside the one the file states.
 _END_NAMES = frozenset(
     ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "</s>")
@@ -104,7 +105,7 @@ class Tokenizer:
         kind = self._kinds.get(token, Kind.NORMAL)
         if kind is Kind.NORMAL:
             spelling = self._backend.id_to_token(token) or ""
-            return bytes(byte_of_letter()[letter] for letter in spelling)
+            return spelling.translate(_BYTE_OF_LETTER).encode("latin-1")
         return self._texts[token].encode() if kind is Kind.USER_DEFINED else b""
 
     def decode(self, tokens: Sequence[int]) -> str:

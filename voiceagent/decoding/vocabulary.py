@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
-from functools import cache
 from typing import Any
 
 from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers
@@ -107,7 +106,6 @@ def _facts(
     }
 
 
-@cache
 def byte_of_letter() -> dict[str, int]:
     """The alphabet of byte-level BPE: printable bytes stand for themselves, the others are moved up
     to U+0100 and beyond (Radford et al. 2019, the GPT-2 encoder)."""

@@ -19,9 +19,10 @@ from voiceagent.decoding.drafters.draft_model import DraftsAhead
 if TYPE_CHECKING:
     from voiceagent.decoding.model import CausalModel, KVCache
 
-_CONTEXT = 32
+_CONTEXT = 8
 """Positions in the cache while measuring: attention over so few costs next to nothing."""
-_ROWS = (1, 2, 3, 5, LONGEST_WINDOW + 1)
+_ROWS = (1, LONGEST_WINDOW // 2 + 1)
+"""A pass takes about a line over so many rows: what lies between and beyond is read off it."""
 _REPEATS = 2
 
 
