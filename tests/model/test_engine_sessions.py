@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from decoding_doubles import TableModel, Told
-from engines import DRAFT, NEVER_ENDS, TARGET, WAIT_S, Gate, says, start
+from engines import DRAFT, NEVER_ENDS, TARGET, WAIT_S, Gate, Watched, says, start
 
 from voiceagent.config import Decoding
 from voiceagent.core.events import EndReason, Finish
@@ -139,6 +139,32 @@ def at_once(engine: Engine, count: int, **asked: Any) -> list[Told]:
     ready.set()
     assert all(each.wait(WAIT_S) for each in replies)
     return tolds
+
+
+@pytest.mark.parametrize("drafter", ["none", "ngram", "model", "best"])
+def test_a_common_beginning_is_read_once(open_engine: Callable[..., Engine], drafter: str) -> None:
+    """A conversation that begins like another, at work or over, copies what that one has read."""
+    common, own = "abcdabccba" * 3, "gh" * 25
+    engine = open_engine(slots=4)
+    asked: dict[str, Any] = {"drafter": drafter, "window": 3, "sampling": NEVER_ENDS}
+    start(engine, common + own, **asked).wait()
+    later: list[Watched] = []
+
+    def on_event(event: EngineEvent) -> None:
+        if isinstance(event, Round) and not later:
+            later.append(start(engine, common + "fe", **asked))
+
+    first = engine.submit(engine.request(says(common + "ef"), **asked), on_event=on_event)
+    assert first.wait(WAIT_S)
+    assert first.reused_tokens == len(common), "of a conversation that is over"
+    read = len(DRAFT.rows)
+    told = later[0].wait()
+    assert later[0].generation.reused_tokens == len(common), "of one at work"
+    borrowed = sum(DRAFT.rows[read:])
+    read = len(DRAFT.rows)
+    assert told.tokens == start(open_engine(), common + "fe", **asked).wait().tokens
+    alone = sum(DRAFT.rows[read:])
+    assert borrowed <= alone - len(common) if drafter in ("model", "best") else not alone
 
 
 @pytest.mark.parametrize("window", [0, 3])

@@ -208,6 +208,27 @@ def test_rollback_is_as_if_it_had_not_been(models: dict[str, CausalModel], kind:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_what_another_cache_has_read_need_not_be_read(
+    models: dict[str, CausalModel], kind: str
+) -> None:
+    """Copied positions say what positions that were read say, behind those already here."""
+    model = models[kind]
+    lender, cache, fresh = model.new_cache(64), model.new_cache(32), model.new_cache(32)
+    model.forward(TOKENS[:20], lender)
+    model.forward(TOKENS[:4], cache)
+    if kind in ("transformers", "gpt2"):  # the library's cache is its own
+        assert (cache.take_over(lender, 11), cache.length) == (False, 4)
+        return
+    assert cache.take_over(lender, 11)
+    assert cache.length == 11
+    model.forward(TOKENS[:11], fresh)
+    expected = model.forward(TOKENS[30:35], fresh)
+    again = model.forward(TOKENS[30:35], cache)
+    torch.testing.assert_close(again, expected, rtol=1e-4, atol=1e-4)
+    assert lender.length == 20
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_last_only_is_the_last_row(models: dict[str, CausalModel], kind: str) -> None:
     """``last_only`` scores the last row alone, the same as among all."""
     model = models[kind]

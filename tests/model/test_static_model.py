@@ -102,6 +102,16 @@ def test_it_is_the_dense_model_in_other_shapes() -> None:
     assert model.last_hidden.shape == (40, SHAPE.hidden_size)
 
 
+def test_what_another_place_has_read_need_not_be_read() -> None:
+    """Copied positions say what positions that were read say."""
+    model = static()
+    lender, cache, fresh = filled(model, TOKENS[:20]), filled(model, TOKENS[:4]), TOKENS[:11]
+    assert cache.take_over(lender, 11)
+    expected = model.forward(TOKENS[30:35], filled(model, fresh))
+    close(model.forward(TOKENS[30:35], cache), expected)
+    assert (cache.length, lender.length) == (16, 20)
+
+
 def test_padding_changes_no_bit_and_leaves_no_trace() -> None:
     """4 rows in a block of 5 are the same bits whatever the padding row holds and wherever it
     writes; nothing but the scrap row and their own positions is written."""

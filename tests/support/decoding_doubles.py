@@ -47,6 +47,12 @@ class TableCache(KVCache):
         super().__init__(capacity)
         self.tokens = [0] * capacity
 
+    def take_over(self, other: KVCache, length: int) -> bool:
+        assert isinstance(other, TableCache)
+        self.tokens[self.length : length] = other.tokens[self.length : length]
+        self.advance(length - self.length)
+        return True
+
 
 class TableModel:
     """A causal model that looks its logits up.

@@ -62,6 +62,11 @@ class KVCache:
         self._length = self.room_for(rows) + rows
         self._touched = max(self._touched, self._length)
 
+    def take_over(self, other: "KVCache", length: int) -> bool:
+        """Copies the positions up to ``length`` that are missing here from a cache of the same
+        model, in which the tokens before them are the same; false where this kind cannot."""
+        return False
+
 
 class TensorCache(KVCache):
     """Storage for the lean decoders."""
@@ -86,3 +91,11 @@ class TensorCache(KVCache):
     def touched(self) -> int:
         """All of them, where the device knows no pages."""
         return self._touched if self.keys.device.type == "cpu" else self.capacity
+
+    def take_over(self, other: KVCache, length: int) -> bool:
+        assert isinstance(other, TensorCache)
+        missing = slice(self._length, length)
+        self.keys[:, :, missing] = other.keys[:, :, missing]
+        self.values[:, :, missing] = other.values[:, :, missing]
+        self.advance(length - self._length)
+        return True

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from voiceagent.decoding.drafters.base import Borrower
 from voiceagent.decoding.errors import EngineBusy
 from voiceagent.decoding.prefix import common_prefix
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from voiceagent.decoding.model import CausalModel, KVCache
 
 DrafterFactory: TypeAlias = "Callable[[], Drafter]"
+_LEAST_BORROWED = 16
+"""Tokens; fewer are read as quickly as they are looked for."""
 
 
 class Slot:
@@ -39,7 +42,8 @@ class Slot:
         self._cache: KVCache | None = None
         self._drafters: dict[str, Drafter] = {}
         self._ids: list[int] = []
-        self._prompt_length = 0
+        self._prompt: Sequence[int] = ()
+        self._read_from: int | None = None
 
     @property
     def touched(self) -> int:
@@ -59,15 +63,36 @@ class Slot:
 
         Less is another conversation, whose next turn would miss more than this one saves.
         """
-        return 2 * self.shared(prompt) >= self._prompt_length > 0
+        return 2 * self.shared(prompt) >= len(self._prompt) > 0
 
     def begin(self, prompt: Sequence[int], *, read_from: int | None = None) -> KVCache:
         """The cache, shortened to what it shares with ``prompt`` before ``read_from``."""
         if self._cache is None:
             self._cache = self._target.new_cache(self._capacity)
         self._cache.truncate(self.shared(prompt, read_from=read_from))
-        self._prompt_length = len(prompt)
+        self._prompt, self._read_from, self._ids = prompt, read_from, list(prompt)
         return self._cache
+
+    def borrow(self, others: Iterable[Slot]) -> int:
+        """Copies what one of the others has read of this one's prompt; returns how many tokens.
+
+        Conversations begin with the same system prompt: it is read once.
+        """
+        if self._cache is None:
+            return 0
+        lender = max(others, key=self._lent_by, default=self)
+        length, before = self._lent_by(lender), self._cache.length
+        if lender._cache is None or length < before + _LEAST_BORROWED:
+            return 0
+        if not self._cache.take_over(lender._cache, length):
+            return 0
+        for name, drafter in self._drafters.items():
+            if isinstance(drafter, Borrower) and name in lender._drafters:
+                drafter.borrow(lender._drafters[name])
+        return length - before
+
+    def _lent_by(self, other: Slot) -> int:
+        return other.shared(self._prompt, read_from=self._read_from)
 
     def drafter(self, name: str) -> Drafter:
         """The drafter of that name."""
@@ -122,6 +147,10 @@ class Slots:
             self.give_back(slot)
             raise EngineBusy("the engine is full: try again when another reply has ended")
         return slot
+
+    def lend(self, slot: Slot) -> int:
+        """Copies what another slot has read of the prompt of ``slot``; returns how many tokens."""
+        return slot.borrow(each for each in (*self._taken, *self._free) if each is not slot)
 
     def give_back(self, slot: Slot) -> None:
         """Its reply is over."""

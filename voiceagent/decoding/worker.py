@@ -202,6 +202,9 @@ class Worker:
 
     def _round(self) -> None:
         """One round of all whose turn it is: one pass of the target."""
+        for seat in self._scheduler.members:
+            if seat.unread:
+                seat.job.generation.reused_tokens += self._slots.lend(seat.slot)
         turns = self._scheduler.next_turns()
         steps = [seat.job.turn(prompt_tokens) for seat, prompt_tokens in turns]
         errors = run_together(steps, last=self._target)

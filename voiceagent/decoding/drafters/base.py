@@ -1,9 +1,9 @@
 """What a drafter is: three verbs.
 
 ``begin`` a reply, ``propose`` up to k tokens that may follow, ``accept`` what was really emitted.
-A drafter can be as wrong as it likes: it costs time, never exactness. It may do two things more:
-draft in steps, so that its model's passes are shared with other replies' (`Stepwise`), and see
-the target's hidden states (`Observer`).
+A drafter can be as wrong as it likes: it costs time, never exactness. It may do three things more:
+draft in steps, so that its model's passes are shared with other replies' (`Stepwise`), copy what
+another of its kind has read (`Borrower`), and see the target's hidden states (`Observer`).
 """
 
 from collections.abc import Sequence
@@ -68,6 +68,14 @@ class Stepwise(Protocol):
 
     def steps(self, count: int) -> Steps[Proposal]:
         """The same as ``propose``, in steps."""
+
+
+@runtime_checkable
+class Borrower(Protocol):
+    """A drafter that reads prompts, and need not read what another of its kind has read."""
+
+    def borrow(self, other: Drafter) -> None:
+        """Copies what ``other``, of the same kind, holds of the beginning of this one's reply."""
 
 
 @runtime_checkable

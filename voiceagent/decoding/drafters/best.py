@@ -7,7 +7,7 @@ then not run at all. Its cache falls behind meanwhile and catches up when it is 
 from collections.abc import Sequence
 
 from voiceagent.decoding.choice import Chooser
-from voiceagent.decoding.drafters.base import Proposal
+from voiceagent.decoding.drafters.base import Drafter, Proposal
 from voiceagent.decoding.drafters.draft_model import DraftModel
 from voiceagent.decoding.drafters.ngram import NgramDrafter
 from voiceagent.decoding.passes import Steps, alone
@@ -27,6 +27,11 @@ class BestDrafter:
         """Both begin."""
         self._table.begin(prompt, chooser=chooser)
         self._model.begin(prompt, chooser=chooser)
+
+    def borrow(self, other: Drafter) -> None:
+        """The table reads in no time; the model borrows."""
+        assert isinstance(other, BestDrafter)
+        self._model.borrow(other._model)
 
     def propose(self, count: int) -> Proposal:
         """The table's guess if it has one, else the model's."""

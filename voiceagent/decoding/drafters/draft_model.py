@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import torch
 
 from voiceagent.decoding.choice import Choice, Chooser, Draw
-from voiceagent.decoding.drafters.base import Proposal
+from voiceagent.decoding.drafters.base import Drafter, Proposal
 from voiceagent.decoding.passes import Pass, Steps, alone
 from voiceagent.decoding.prefix import common_prefix
 from voiceagent.decoding.sampling import Context
@@ -67,6 +67,13 @@ class DraftModel:
         self._prompt_length = len(prompt)
         self._chooser = chooser
         self._keep(common_prefix(self._cached, self._ids))
+
+    def borrow(self, other: Drafter) -> None:
+        """Copies what the other's model has read of this one's prompt."""
+        assert isinstance(other, DraftModel)
+        length = min(common_prefix(other._cached, self._ids), len(self._ids) - 1)
+        if length > len(self._cached) and self._cache.take_over(other._cache, length):
+            self._cached = self._ids[:length]
 
     def propose(self, count: int) -> Proposal:
         """Draws up to ``count`` tokens one after the other, fewer where the cache is full."""

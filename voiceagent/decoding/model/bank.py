@@ -22,6 +22,14 @@ class StaticCache(KVCache):
         self.bank = bank
         weakref.finalize(self, bank.give_back, self.place)
 
+    def take_over(self, other: KVCache, length: int) -> bool:
+        assert isinstance(other, StaticCache)
+        missing = slice(self._length, length)
+        for rows in (self.bank.keys, self.bank.values):
+            rows[:, self.place, :, missing] = rows[:, other.place, :, missing]
+        self.advance(length - self._length)
+        return True
+
 
 class Bank:
     """Keys and values (layers, places, kv_heads, rows, head_size), and which places are free."""
