@@ -314,6 +314,18 @@ def test_a_trial_of_an_unknown_drafter_is_refused() -> None:
         )
 
 
+def test_a_plan_can_be_run_again_from_its_report(judged: tuple[dict[str, Any], Verdict]) -> None:
+    """Settings, levels of load and seeds come back from JSON as they were."""
+    from voiceagent.commands._eval_speculation import _plan_again
+
+    lineage_again = json.loads(json.dumps(judged[0]["lineage"]))
+    lineage_again["plan"] |= {"ids": [], "max_tokens": 24}
+    with Lab(target=TARGET, tokenizer=LetterTokenizer(), draft=None, config=CONFIG) as made:
+        assert _plan_again(lineage_again, made) == plan(MODEL)
+        assert made.max_tokens == 24
+    assert Decoding(**lineage_again["configuration"]) == CONFIG
+
+
 def test_two_reports_say_why_they_differ(
     judged: tuple[dict[str, Any], Verdict], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

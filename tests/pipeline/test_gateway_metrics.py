@@ -1,14 +1,18 @@
 """What users saw, as metrics; the end date of those who do not declare; the interface's page."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from gateway_doubles import ASK, final_text, frames, playing, said, serving
+from made_rounds import guessed
 from prometheus_client.parser import text_string_to_metric_families
 from scripted_engine import reciting
 
+from voiceagent.decoding.trial import LEAST_ROUNDS, Canary, Comparison, Tally
+from voiceagent.gateway.metrics import Metrics
 from voiceagent.gateway.openapi import description
 from voiceagent.gateway.requests import BOUNDARIES, SURFACES
 
@@ -72,6 +76,33 @@ async def test_what_the_engine_did() -> None:
         0,
     )
     assert plain["voiceagent_queue_depth",] == 0
+
+
+def test_an_alarm_is_a_metric_and_each_time_is_counted() -> None:
+    """1 while it stands; going off twice counts twice."""
+    metrics = Metrics()
+    for alarm in (False, True, True, False, True):
+        metrics.see_round(replace(guessed(2, 0), alarm=alarm))
+    text = metrics.exposition().decode()
+    assert "voiceagent_speculation_alarm 1.0" in text
+    assert "voiceagent_speculation_alarms_total 2.0" in text
+
+
+def test_a_drafter_on_trial_is_counted_beside_the_one_in_use() -> None:
+    """In shadow from the comparison; as a canary from its rounds, and whether it has stopped."""
+    shadow = Metrics()
+    shadow.follow_trial(Comparison(used=Tally(5, 4), candidate=Tally(5, 1)), None)
+    text = shadow.exposition().decode()
+    assert 'voiceagent_trial_stood{role="candidate"} 1.0' in text
+    canary = Canary("model", "best", share=0.5)
+    metrics = Metrics()
+    metrics.follow_trial(Comparison(), canary)
+    for _ in range(LEAST_ROUNDS):
+        canary.learn("model", guessed(1, 1))
+        canary.learn("best", guessed(1, 0))
+    text = metrics.exposition().decode()
+    assert 'voiceagent_trial_stood{role="used"} 30.0' in text
+    assert "voiceagent_canary_stopped 1.0" in text
 
 
 async def test_refusals_are_counted_by_their_status() -> None:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from voiceagent.core.errors import VoiceAgentError
 
 if TYPE_CHECKING:
+    from voiceagent.config import Decoding
     from voiceagent.evaluation.lab import Lab
     from voiceagent.evaluation.prompts import PromptSet
     from voiceagent.evaluation.speculation import Plan
 
+Lineage = dict[str, Any]
 EPILOG = """\
 exit status: 0 adopt, 3 adopt on these surfaces only, 4 do not adopt; 1 or 2: no verdict.
 
@@ -39,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser, *, question: str) -> None:
     parser.add_argument("--sessions", default="1,2,4,8", help="levels of load")
     parser.add_argument("--requests", type=int, default=10, help="at each level of load")
     parser.add_argument("--think-s", type=float, default=6.0, help="between a session's requests")
+    parser.add_argument("--reproduce", type=Path, metavar="REPORT", help="runs its plan again")
     parser.add_argument("--json", type=Path, metavar="FILE", help="writes the report")
     parser.add_argument("--html", type=Path, metavar="FILE", help="writes the page")
 
@@ -56,36 +59,67 @@ def _judge(arguments: argparse.Namespace) -> int:
         )
     from dataclasses import asdict
 
-    from voiceagent.config import Decoding
     from voiceagent.evaluation.lineage import lineage
     from voiceagent.evaluation.opening import open_lab
-    from voiceagent.evaluation.prompts import PromptSet
     from voiceagent.evaluation.speculation import evaluate
     from voiceagent.evaluation.tables import summary
     from voiceagent.evaluation.thresholds import Thresholds
 
     thresholds = Thresholds.load(arguments.thresholds)
-    threads = {} if arguments.threads is None else {"threads": arguments.threads}
+    before = None if arguments.reproduce is None else _read(arguments.reproduce)["lineage"]
     lab, preset = open_lab(
-        arguments.preset, config=Decoding(**threads), max_tokens=arguments.max_tokens
+        arguments.preset, config=_config(arguments, before), max_tokens=arguments.max_tokens
     )
-    prompts = PromptSet.load() if arguments.full else PromptSet.load().quick()
-    if arguments.prompts is not None:
-        prompts = prompts.first(arguments.prompts)
+    prompts = _prompts(arguments, before)
     with lab:
-        plan = _plan(arguments, lab, prompts)
+        plan = _plan(arguments, lab, prompts) if before is None else _plan_again(before, lab)
         report, verdict = evaluate(lab, prompts, plan, thresholds, progress=_say)
         report["lineage"] = lineage(
             preset=preset,
             tokenizer=lab.tokenizer,
             config=asdict(lab.config),
-            plan=asdict(plan) | {"ids": [each.id for each in prompts.prompts]},
+            plan=asdict(plan)
+            | {"ids": [each.id for each in prompts.prompts], "max_tokens": lab.max_tokens},
             prompts=prompts.digest,
             thresholds=thresholds.digest,
         )
     _write(arguments, report)
     print("\n".join(summary(report)))
     return verdict.exit_status
+
+
+def _config(arguments: argparse.Namespace, before: Lineage | None) -> "Decoding":
+    from voiceagent.config import Decoding
+
+    if before is not None:
+        return Decoding(**before["configuration"])
+    return Decoding() if arguments.threads is None else Decoding(threads=arguments.threads)
+
+
+def _prompts(arguments: argparse.Namespace, before: Lineage | None) -> "PromptSet":
+    from voiceagent.evaluation.prompts import PromptSet
+
+    prompts = PromptSet.load()
+    if before is not None:
+        wanted = set(before["plan"]["ids"])
+        kept = tuple(each for each in prompts.prompts if each.id in wanted)
+        return PromptSet(kept, prompts.digest)
+    prompts = prompts if arguments.full else prompts.quick()
+    return prompts if arguments.prompts is None else prompts.first(arguments.prompts)
+
+
+def _plan_again(before: Lineage, lab: "Lab") -> "Plan":
+    """The plan of an earlier report; what it ran with stands in the lab too."""
+    from voiceagent.evaluation.lab import Setting
+    from voiceagent.evaluation.speculation import Plan
+
+    values = dict(before["plan"])
+    del values["ids"]
+    lab.max_tokens = values.pop("max_tokens")
+    values["candidate"] = Setting(**values["candidate"])
+    values["others"] = tuple(Setting(**each) for each in values["others"])
+    values["sessions"] = tuple(values["sessions"])
+    return Plan(**values)
 
 
 def _plan(arguments: argparse.Namespace, lab: "Lab", prompts: "PromptSet") -> "Plan":

@@ -157,6 +157,11 @@ class Engine:
         return self._config.drafter or ("ngram" if self._draft is None else "model")
 
     @property
+    def on_trial(self) -> bool:
+        """Another drafter is on trial, in shadow or as a canary."""
+        return self._config.trial is not None
+
+    @property
     def capacity(self) -> int:
         """Tokens of prompt and reply together."""
         return self._capacity

@@ -7,6 +7,7 @@ protocol, or a position in a block; never anything that a client writes.
 import time
 from collections import deque
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, Self
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -26,6 +27,7 @@ from voiceagent.core.frames import (
 from voiceagent.core.kinds import Kind
 from voiceagent.core.severity import assess
 from voiceagent.decoding.record import Round
+from voiceagent.decoding.trial import Canary, Comparison
 from voiceagent.gateway.requests import MAX_WINDOW, View
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
@@ -95,6 +97,18 @@ class Metrics:
         self.streams = Gauge("voiceagent_streams_open", "Streams read now.", registry=registry)
         self.replies = Gauge("voiceagent_replies_running", "Being written.", registry=registry)
         self.waiting = Gauge("voiceagent_queue_depth", "Not yet begun.", registry=registry)
+
+    def follow_trial(self, comparison: Comparison, canary: Canary | None) -> None:
+        """A drafter is on trial (`decoding.trial`): its guesses beside those of the one in use."""
+        used, candidate = comparison.used, comparison.candidate
+        if canary is not None:
+            used, candidate = canary.tallies.values()
+            stopped = Gauge("voiceagent_canary_stopped", "1: by itself.", registry=self.registry)
+            stopped.set_function(lambda: float(canary.stopped is not None))
+        for name, text in (("decided", "First guesses decided."), ("stood", "Of them accepted.")):
+            gauge = Gauge(f"voiceagent_trial_{name}", text, ("role",), registry=self.registry)
+            for role, tally in (("used", used), ("candidate", candidate)):
+                gauge.labels(role).set_function(partial(getattr, tally, name))
 
     def judge_later(self, labels: tuple[str, str], retraction: Retraction, final: str) -> None:
         """Judging takes milliseconds, which no stream should wait for: it is done when asked."""

@@ -12,6 +12,7 @@ from email.utils import format_datetime
 from typing import Any
 
 from voiceagent.core.errors import VoiceAgentError
+from voiceagent.decoding.engine import Engine
 from voiceagent.decoding.generation import Request
 from voiceagent.decoding.sampling import Sampling
 from voiceagent.gateway.author import Author, ReplySource
@@ -62,6 +63,8 @@ class Replies:
         self.gateway = gateway
         self.draining = False
         self.metrics = Metrics()
+        if isinstance(gateway.source, Engine) and gateway.source.on_trial:
+            self.metrics.follow_trial(gateway.source.comparison, gateway.source.canary)
         self._streams = self._waiting = 0
         self._places = asyncio.Semaphore(gateway.limits.at_engine)
         self._kept = Kept(gateway.limits)
