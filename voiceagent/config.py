@@ -3,7 +3,8 @@
 Precedence, lowest first: the defaults below, the TOML file, flags. Unknown keys stop the start,
 by name. ``VOICEAGENT_CACHE`` moves the cache of models, ``HF_ENDPOINT`` names
 a mirror of the hub, ``VOICEAGENT_TOKEN`` is the gateway's secret, ``OPENAI_API_KEY`` that
-for a remote engine, ``TWILIO_ACCOUNT_SID`` and ``TWILIO_AUTH_TOKEN`` those of the telephone.
+for a remote engine, ``TWILIO_ACCOUNT_SID``, ``TWILIO_AUTH_TOKEN`` and
+``VOICEAGENT_SIP_PASSWORD`` those of the telephone.
 """
 
 import dataclasses
@@ -25,7 +26,8 @@ PresetName = Literal["cpu", "gpu", "tiny"]
 TOKEN_VARIABLE = "VOICEAGENT_TOKEN"
 """The environment variable that holds the gateway's bearer token."""
 _TELEPHONY_SECRETS = ("TWILIO_ACCOUNT_SID", "TWILIO_AUTH_TOKEN")
-_SECRETS = (TOKEN_VARIABLE, "OPENAI_API_KEY", *_TELEPHONY_SECRETS)
+_SIP_PASSWORD = "VOICEAGENT_SIP_PASSWORD"
+_SECRETS = (TOKEN_VARIABLE, "OPENAI_API_KEY", *_TELEPHONY_SECRETS, _SIP_PASSWORD)
 MIN_TOKEN_CHARS = 16
 """Shorter ones can be guessed."""
 
@@ -112,6 +114,24 @@ class Voice:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sip:
+    """Our user agent for SIP; the password is ``VOICEAGENT_SIP_PASSWORD``."""
+
+    user: str = ""
+    """Whom callers dial; empty for no SIP at all."""
+    domain: str = ""
+    """Where the user is registered; empty for the address that is listened on."""
+    registrar: str = ""
+    """``sip.example.com`` or a whole SIP URI; empty to be called directly, without registering."""
+    transport: Literal["udp", "tcp", "tls"] = "udp"
+    listen: str = "127.0.0.1:5060"
+    """An address of this machine, not a name or a wildcard: it is told to the far end."""
+    rtp_ports: str = "10000-10200"
+    codecs: tuple[str, ...] = ("pcmu", "pcma")
+    """In order of preference; ``g722/16000/1`` is wideband."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Telephony:
     """How calls are answered; secrets are in the environment (see ``twilio_account``)."""
 
@@ -135,6 +155,7 @@ class Telephony:
     audiosocket_host: str = "127.0.0.1"
     audiosocket_port: int = 0
     """Where Asterisk's AudioSocket is answered; 0 for nowhere. The protocol has no password."""
+    sip: Sip = Sip()
 
     def __post_init__(self) -> None:
         """Refuses what no call could be answered with."""
@@ -236,6 +257,11 @@ def twilio_account() -> TwilioAccount | None:
     token. The identifier is needed for outgoing calls alone."""
     sid, token = (os.environ.get(name, "").strip() for name in _TELEPHONY_SECRETS)
     return TwilioAccount(sid=sid, token=token) if token else None
+
+
+def sip_password() -> str:
+    """``VOICEAGENT_SIP_PASSWORD``; empty where the far end knows us by our address."""
+    return os.environ.get(_SIP_PASSWORD, "")
 
 
 def environment_of_tools(*, call_id: str) -> dict[str, str]:

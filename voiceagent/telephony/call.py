@@ -28,6 +28,8 @@ TICK_S = 0.1
 """How often a call is looked after: silences, entries of keys, limits."""
 GOODBYE_S = 15.0
 """For the last words of a call that has reached its limit."""
+HANG_UP_S = 2.0
+"""For a line to take the word that the call is over: one that does not is closed all the same."""
 MESSAGES_PER_S = 500
 """Five times what a line sends with a mark for every piece; who sends more is read more slowly."""
 LOGGED_ERRORS = 3
@@ -102,10 +104,12 @@ class PhoneCall:
     async def _finish(self, tasks: "list[asyncio.Task[None]]") -> None:
         await self.player.end()
         transfer_to = self._config.telephony.transfer_to
-        with contextlib.suppress(VoiceAgentError, OSError, TimeoutError):
-            async with asyncio.timeout(GOODBYE_S):
-                if self._tools.next is Next.TRANSFER and transfer_to:
+        with contextlib.suppress(OSError, TimeoutError):
+            if self._tools.next is Next.TRANSFER and transfer_to:
+                async with asyncio.timeout(GOODBYE_S):
                     await self._line.transfer(transfer_to)
+        with contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(HANG_UP_S):
                 await self._line.hang_up()
         for task in tasks:
             task.cancel()
@@ -118,8 +122,7 @@ class PhoneCall:
     # What comes -------------------------------------------------------------------------------
 
     async def _listen(self) -> None:
-        """Hears the line until it ends. What comes before the pipeline is ready waits for it."""
-        await self._transport.mouth.ready.wait()
+        """Hears the line until it ends."""
         second, messages = 0, 0
         async for event in self._line.events():
             now_s = self._clock.now_s()

@@ -1,15 +1,20 @@
 """All lines of one server, as ``voiceagent serve --telephony`` has them."""
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from voiceagent.config import Config, TwilioAccount
+from voiceagent.config import Config, TwilioAccount, sip_password
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.session.models import Models
 from voiceagent.telephony.audiosocket import AudioSocketServer
 from voiceagent.telephony.routes import TwilioRoutes, door_of
 from voiceagent.telephony.switchboard import Switchboard
+
+if TYPE_CHECKING:
+    from voiceagent.telephony.sip import SipServer
 
 
 class Telephony:
@@ -46,17 +51,26 @@ class Telephony:
         Raises:
             VoiceAgentError: a port is taken, or not for this user.
         """
-        telephony = self._config.telephony
-        if not telephony.audiosocket_port:
+        async with AsyncExitStack() as stack:
+            if self._config.telephony.audiosocket_port:
+                stack.push_async_callback((await self._answer_audiosocket()).close)
+            if self._config.telephony.sip.user:
+                stack.push_async_callback((await self._answer_sip()).close)
             yield
-            return
-        server = AudioSocketServer(self.switchboard)
-        address = (telephony.audiosocket_host, telephony.audiosocket_port)
+
+    async def _answer_audiosocket(self) -> AudioSocketServer:
+        telephony, server = self._config.telephony, AudioSocketServer(self.switchboard)
         try:
-            await server.listen(*address)
+            await server.listen(telephony.audiosocket_host, telephony.audiosocket_port)
         except OSError as error:
             raise VoiceAgentError(f"cannot answer AudioSocket calls: {error}") from error
+        return server
+
+    async def _answer_sip(self) -> "SipServer":
         try:
-            yield
-        finally:
-            await server.close()
+            from voiceagent.telephony.sip import SipServer
+        except ImportError as error:
+            raise VoiceAgentError("SIP needs its extra: pip install 'voiceagent[sip]'") from error
+        server = SipServer(self.switchboard)
+        await server.listen(self._config.telephony.sip, password=sip_password())
+        return server

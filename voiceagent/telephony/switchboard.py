@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterator
 
 from voiceagent.config import Config
 from voiceagent.core.errors import VoiceAgentError
+from voiceagent.session.assembly import make_conversation
 from voiceagent.session.bell import Bell
+from voiceagent.session.clock import WallClock
 from voiceagent.session.happenings import Listener
+from voiceagent.session.llm import ReplyService
 from voiceagent.session.models import Models
 from voiceagent.telephony.call import PhoneCall
 from voiceagent.telephony.line import Line
@@ -50,6 +53,9 @@ class Switchboard:
         """Being held now."""
         self.changed = Bell()
         """Rings whenever that has changed."""
+        # pipecat loads what a service needs when the first one is made: that takes more than a
+        # second, in which no call would be heard.
+        ReplyService(models.source, make_conversation(config, models, clock=WallClock()))
 
     @property
     def is_full(self) -> bool:

@@ -39,6 +39,7 @@ class LineMouth(BaseInputTransport):
         self._conversation = conversation
         self._line_rate_hz = rate_hz
         self._resampler = Resampler(rate_hz, INPUT_RATE_HZ)
+        self._early: list[Int16] = []
         self._rest: Int16 = np.zeros(0, dtype=np.int16)
         self._heard_s = 0.0
         self._latest_s = 0.0
@@ -49,9 +50,16 @@ class LineMouth(BaseInputTransport):
         await self.set_transport_ready(frame)
         self._conversation.clock.begin()
         self.ready.set()
+        for pcm in self._early:
+            await self.hear(pcm)
+        self._early.clear()
 
     async def hear(self, pcm: Int16) -> None:
-        """Takes samples (n,) at the line's rate."""
+        """Takes samples (n,) at the line's rate; before the pipeline is ready they wait for it."""
+        if not self.ready.is_set():
+            if sum(map(len, self._early)) < BURST_S * self._line_rate_hz:
+                self._early.append(pcm)
+            return
         now_s, length_s = self._conversation.clock.now_s(), len(pcm) / self._line_rate_hz
         if self._heard_s + length_s > now_s + BURST_S:
             self.dropped_s += length_s
