@@ -413,7 +413,7 @@ RULES = [
             rule(rf"{_BEGIN}(?P<number>2) ?(?=[{_MEASURE_WORDS}])", _count),
         ]
     ),
-    rule(rf"(?P<whole>\d+)?(?P<sign>[{''.join(_VULGAR)}])", _vulgar_fraction),
+    rule(rf"(?:(?<!\d)(?P<whole>\d+))?(?P<sign>[{''.join(_VULGAR)}])", _vulgar_fraction),
 ]
 PLAIN_NUMBER_RULES = numeric(
     [rule(rf"{_BEGIN}{SIGNED}(?![\dA-Za-z]|[.,]\d)", _number), rule(r"\d+(?:\.\d+)?", _in_a_serial)]

@@ -168,8 +168,8 @@ RULES = [
                 r"(?P<scale>[CF])\b",
                 _degree_range,
             ),
-            rule(rf"(?P<number>{SIGNED}) ?[°º] ?(?P<scale>[CF])\b", _degrees),
-            rule(rf"(?P<number>{SIGNED}) ?[°º](?P<scale>(?!))?", _degrees),
+            rule(rf"(?<!\d)(?P<number>{SIGNED}) ?[°º] ?(?P<scale>[CF])\b", _degrees),
+            rule(rf"(?<!\d)(?P<number>{SIGNED}) ?[°º](?P<scale>(?!))?", _degrees),
             rule(
                 rf"\b(?P<unit>USD|EUR|GBP|CHF) ?(?P<number>{NUMBER})(?![\w]|[.,]\d)",
                 _currency_first,

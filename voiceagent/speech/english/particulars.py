@@ -260,7 +260,7 @@ RULES = [
                 _duration,
             ),
             rule(r"(?<=\d\.\d|\.\d\d|\d\d\d):(?P<port>\d{3,5})\b(?<!:\d\d)", _port),
-            rule(r"(?P<number>\d+(?:\.\d+)?) ?° ?(?P<way>[NSEW])\b", _compass),
+            rule(r"(?<!\d)(?P<number>\d+(?:\.\d+)?) ?° ?(?P<way>[NSEW])\b", _compass),
             rule(
                 r"(?<![\w.])(?P<number>\d+(?:\.\d+)?)[x×](?= (?:fast|slow|more|less|as |larg|bigg|"
                 r"small|high|low|bett|cheap|long|short|the ))",

@@ -181,7 +181,7 @@ RULES = [
             ),
         ]
     ),
-    rule(rf"(?:(?P<whole>\d+) ?)?(?P<sign>[{''.join(VULGAR_FRACTIONS)}])", _vulgar_fraction),
+    rule(rf"(?:(?<!\d)(?P<whole>\d+) ?)?(?P<sign>[{''.join(VULGAR_FRACTIONS)}])", _vulgar_fraction),
     rule(r"(?<=\d)!(?= ?[=+*/−-])", _factorial),
     rule(r"\|(?P<of>\w+)\|(?= ?[=<>+*−-])", _absolute),
     rule(r"\bP\((?P<event>\w+) ?\| ?(?P<given>\w+)\)", _probability),

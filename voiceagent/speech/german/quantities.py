@@ -239,7 +239,7 @@ RULES = numeric(
             rf"(?<![\w.,])(?P<low>{_ANY}) ?[-–] ?(?P<number>{_ANY}){_SCALE} ?{_SYMBOL}(?!\w)",
             _money,
         ),
-        rule(rf"(?P<number>{SIGNED}){_SCALE} ?{_SYMBOL}(?!\w)", _money),
+        rule(rf"(?<!\d)(?P<number>{SIGNED}){_SCALE} ?{_SYMBOL}(?!\w)", _money),
         rule(rf"(?<!\w){_SYMBOL} ?(?P<number>{SIGNED}){_SCALE}", _money),
         rule(
             rf"(?<![\w.,])(?:(?P<low>{_ANY}) ?(?:[-–]|bis) ?)?(?P<number>{SIGNED}) ?{_UNIT}",
@@ -268,7 +268,7 @@ RULES = numeric(
 )
 VULGAR_FRACTION_RULES = [
     rule(
-        rf"(?:(?P<whole>\d+) ?)?(?P<sign>[{''.join(VULGAR_FRACTIONS)}])(?: {_PART_UNIT})?",
+        rf"(?:(?<!\d)(?P<whole>\d+) ?)?(?P<sign>[{''.join(VULGAR_FRACTIONS)}])(?: {_PART_UNIT})?",
         _vulgar_fraction,
     )
 ]
