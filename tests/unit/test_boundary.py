@@ -114,6 +114,7 @@ So it was. , and then.
 He said (it is so. ) Then
 Stop. "
 Close it》 now.|Then go.
+She left the U.S.|Contact her there.
 See [this. And that](http://x.y/z. "A. B").|Next.
 See [it (c. d) here](http://x.y/a_(b)).|Next.
 [Read this. It is good.](http://x.y)|Next.
@@ -177,6 +178,7 @@ def test_english_sentences_end_where_a_reader_ends_them(marked: str) -> None:
         ("de", "Am 3. 5. kam er.|Sie rief »Halt!« und lief."),
         ("de", "Er rief »Halt! «|Dann ging er."),
         ("de", "1. Er spielt in der 2. Liga.|Gut."),
+        ("de", "Er kommt am 3.|Ruf ihn an.|Vgl. Abb. 3.|Siehe Kap. 4."),
         ("fr", "Mme Curie est née en 1867.|Elle était polonaise."),
         ("fr", "« Bonjour. »|Il entra."),
         ("fr", "Il dit « oui. » puis sortit."),

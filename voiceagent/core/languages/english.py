@@ -32,7 +32,8 @@ ENGLISH = {
         Neither Either Such Under Over Among Between Within Through Like Unlike Per According
         Additionally Consequently Hence Indeed Rather Than Actually Unfortunately Fortunately
         Usually Often Sometimes Never Always Recently Don Didn Isn Doesn Can't Won Don't Didn't
-        Isn't Doesn't Won't
+        Isn't Doesn't Won't Contact Visit Ask Try Bring Remember Consider Enjoy Feel Turn Take
+        Tell Give Get Come Check Send Stir Mix Add Make
         """,
     "designators": """
         a an option options plan vitamin type grade letter section group team class hepatitis

@@ -26,7 +26,9 @@ GERMANIC: dict[str, dict[str, str]] = {
             Kann Können Will Wird Werden Soll Muss Alle Alles Andere Beide Einige Viele Mehrere
             Manche Jeder Jede Kein Keine Nicht Nichts Zudem Außerdem Allerdings Später Schließlich
             Zuerst Zunächst Inzwischen Obwohl Nachdem Bevor Bis Zwar Sogar Immer Wieder Sowohl
-            Solche Wir's Es's Laut
+            Solche Wir's Es's Laut Siehe Sieh Vergleiche Nimm Geh Komm Ruf Rufe Lies Schau Achte
+            Beachte Warte Mach Mache Gib Lass Denk Vergiss Klicke Öffne Drücke Schreib Schreibe
+            Frag Hör Bring Hol Trink Iss Setz
             """,
         "designators": """
             Option Gruppe Klasse Typ Teil Punkt Plan Vitamin Gleis Halle Block Stufe Tor
