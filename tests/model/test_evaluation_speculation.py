@@ -326,6 +326,32 @@ def test_a_plan_can_be_run_again_from_its_report(judged: tuple[dict[str, Any], V
     assert Decoding(**lineage_again["configuration"]) == CONFIG
 
 
+def test_the_command_judges_the_tiny_preset(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A few prompts are no evidence: do not adopt, with a report and a page all the same."""
+    report, page = tmp_path / "report.json", tmp_path / "report.html"
+    given = [
+        *("eval", "speculation", "--preset", "tiny", "--prompts", "1", "--max-tokens", "8"),
+        *("--sessions", "1", "--requests", "1", "--json"),
+        *("--thresholds", str(DATA / "thresholds.toml")),
+        *("--report", str(report), "--html", str(page)),
+    ]
+    assert main(given) == 4
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert told == json.loads(report.read_text())
+    jsonschema.validate(told, json.loads((DATA / "speculation.schema.json").read_text()))
+    assert told["verdict"]["answer"] == "do not adopt"
+    assert told["lineage"]["weights"]["target"]
+    assert "do not adopt" in page.read_text()
+
+
+def test_an_unknown_candidate_is_an_error_and_no_verdict(lab: Lab) -> None:
+    """Not a setting whose replies all fail."""
+    with pytest.raises(EngineError, match="no drafter 'oracle'"):
+        evaluate(lab, PROMPTS, plan(Setting.parse("oracle:4")), LIMITS)
+
+
 def test_two_reports_say_why_they_differ(
     judged: tuple[dict[str, Any], Verdict], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -42,8 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser, *, question: str) -> None:
     parser.add_argument("--requests", type=int, default=10, help="at each level of load")
     parser.add_argument("--think-s", type=float, default=6.0, help="between a session's requests")
     parser.add_argument("--reproduce", type=Path, metavar="REPORT", help="runs its plan again")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="writes the report")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="writes the report as JSON")
     parser.add_argument("--html", type=Path, metavar="FILE", help="writes the page")
+    parser.add_argument("--json", action="store_true", help="end with one line that is JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -85,6 +86,8 @@ def _judge(arguments: argparse.Namespace) -> int:
         )
     _write(arguments, report)
     print("\n".join(summary(report)))
+    if arguments.json:
+        print(json.dumps(report, ensure_ascii=False))
     return verdict.exit_status
 
 
@@ -145,8 +148,9 @@ def _say(line: str) -> None:
 
 
 def _write(arguments: argparse.Namespace, report: dict[str, Any]) -> None:
-    if arguments.json is not None:
-        arguments.json.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    if arguments.report is not None:
+        text = json.dumps(report, indent=1, ensure_ascii=False)
+        arguments.report.write_text(text + "\n", encoding="utf-8")
     if arguments.html is not None:
         from voiceagent.evaluation.page import speculation_page
 

@@ -6,7 +6,7 @@ from voiceagent.commands import _eval_churn, _eval_speculation, _eval_trace
 
 EPILOG = """\
 examples:
-  voiceagent eval speculation --thresholds thresholds.toml --json report.json --html report.html
+  voiceagent eval speculation --thresholds thresholds.toml --report report.json --html report.html
   voiceagent eval speculation --thresholds thresholds.toml --full --candidate best:auto
   voiceagent eval compare monday.json friday.json
   voiceagent eval churn trace.jsonl

@@ -96,6 +96,7 @@ def evaluate(
     Raises:
         EngineError: the candidate's drafter is unknown here.
     """
+    lab.run(prompts.prompts[0], plan.candidate)  # an unknown drafter is no failure of a reply
     began_s, load_before = time.time(), os.getloadavg()
     runs, failures = Runs(), [0]
     main = _main_settings(lab, plan)
