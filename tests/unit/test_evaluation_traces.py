@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,15 @@ def test_a_slow_reply_is_read_back_to_its_round() -> None:
     says = {each["stage"]: each["says"] for each in explained.backwards}
     assert "' d1' refused: the draft gave it 0.80, the target 0.50" in says["accept"]
     assert "a try" in says["draft"]
+
+
+def test_the_rounds_of_a_conversation_are_read_too() -> None:
+    """What `talk --trace` writes: the fields of a round as they are called in the engine."""
+    fields = json.loads(json.dumps(asdict(guessed(4, 1, seconds=0.5, draft_s=0.2))))
+    explained = explain([RoundRecord(reply="r", epoch=0, at_s=2.0, fields=fields)])
+    assert "round 1: the slowest, 500.0 ms, most of it in stage score" in explained.chosen
+    assert explained.forwards[2]["rejected_alternatives"] == "3 guessed tokens"
+    assert explained.forwards[0]["time_ms"]["share"] == pytest.approx(0.4)
 
 
 def test_a_wrong_text_is_read_back_to_its_round() -> None:

@@ -55,9 +55,9 @@ def _print(explanation: "Explanation") -> None:
         console.print(table)
     console.print(f"\nbackwards from {explanation.chosen}", highlight=False, markup=False)
     for step in explanation.backwards:
-        time = "" if step["time_ms"] is None else f" ({step['time_ms']:g} ms)"
+        time = "" if step["time_ms"] is None else f" ({step['time_ms']:.3g} ms)"
         line = f"  {step['stage']}{time}: {step['says']}  [{step['owner']}]"
-        console.print(line, highlight=False, markup=False)
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _plain(value: Any) -> str:

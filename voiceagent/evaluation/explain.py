@@ -7,12 +7,12 @@ guessed, and who had decided how much to guess.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.core.trace import Record, RoundRecord
-from voiceagent.evaluation.stages import STAGES, stage_tables
+from voiceagent.evaluation.stages import STAGES, read_round, stage_tables
 
 _NEEDED = ("drafted", "emitted", "accepted")
 
@@ -70,6 +70,7 @@ def explain(
     for each in rounds:
         if any(name not in each.fields for name in _NEEDED):
             raise ExplainError(f"the round at {each.at_s:g} s lacks {', '.join(_NEEDED)}")
+    rounds = [replace(each, fields=read_round(each.fields)) for each in rounds]
     found, why = _slowest(rounds) if text is None else _about(rounds, text)
     return Explanation(
         replies=len({(each.reply, each.epoch) for each in rounds}),
@@ -81,12 +82,12 @@ def explain(
 
 def total_ms(record: RoundRecord) -> float:
     """The time of all stages of a round."""
-    return float(sum((record.fields.get("times_ms") or {}).values()))
+    return float(sum(record.fields["times_ms"].values()))
 
 
 def _slowest(rounds: Sequence[RoundRecord]) -> tuple[RoundRecord, str]:
     slowest = max(rounds, key=total_ms)
-    times = slowest.fields.get("times_ms") or {}
+    times = slowest.fields["times_ms"]
     stage = max(times, key=times.__getitem__, default="score")
     return slowest, f"the slowest, {total_ms(slowest):.1f} ms, most of it in stage {stage}"
 
@@ -118,7 +119,7 @@ def _read_back(record: RoundRecord) -> list[dict[str, Any]]:
         "score": _scored,
         "draft": _drafted,
     }
-    times = record.fields.get("times_ms") or {}
+    times = record.fields["times_ms"]
     owners = {stage.name: stage.owner for stage in STAGES}
     return [
         {

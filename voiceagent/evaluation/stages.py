@@ -11,7 +11,24 @@ from typing import Any
 from voiceagent.evaluation.statistics import mean, percentile, ratio, rounded
 
 Fields = Mapping[str, Any]
-"""A round as it stands in a trace (`voiceagent.decoding.record.Round.as_record`)."""
+"""A round as `voiceagent.decoding.record.Round.as_record` gives it."""
+
+
+def read_round(fields: Fields) -> Fields:
+    """The same from a trace: those of conversations name some fields otherwise.
+
+    ``index`` is ``round`` there, ``times`` in seconds are ``times_ms``, and what was rejected
+    follows from what was drafted, accepted and dropped.
+    """
+    times_s = fields.get("times") or {}
+    times_ms = {name.removesuffix("_s"): 1000 * float(each) for name, each in times_s.items()}
+    kept = fields["accepted"] + fields.get("dropped", 0)
+    return {
+        "round": fields.get("index"),
+        "times_ms": times_ms,
+        "rejected": fields["drafted"][kept:],
+        **fields,
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
