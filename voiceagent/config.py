@@ -3,8 +3,8 @@
 Precedence, lowest first: the defaults below, the TOML file, flags. Unknown keys stop the start,
 by name. ``VOICEAGENT_CACHE`` moves the cache of models, ``HF_ENDPOINT`` names
 a mirror of the hub, ``VOICEAGENT_TOKEN`` is the gateway's secret, ``OPENAI_API_KEY`` that
-for a remote engine, ``TWILIO_ACCOUNT_SID``, ``TWILIO_AUTH_TOKEN`` and
-``VOICEAGENT_SIP_PASSWORD`` those of the telephone.
+for a remote engine, ``TWILIO_ACCOUNT_SID``, ``TWILIO_AUTH_TOKEN``,
+``VOICEAGENT_SIP_PASSWORD`` and ``VOICEAGENT_LINE_KEY`` those of the telephone.
 """
 
 import dataclasses
@@ -27,7 +27,11 @@ TOKEN_VARIABLE = "VOICEAGENT_TOKEN"
 """The environment variable that holds the gateway's bearer token."""
 _TELEPHONY_SECRETS = ("TWILIO_ACCOUNT_SID", "TWILIO_AUTH_TOKEN")
 _SIP_PASSWORD = "VOICEAGENT_SIP_PASSWORD"
-_SECRETS = (TOKEN_VARIABLE, "OPENAI_API_KEY", *_TELEPHONY_SECRETS, _SIP_PASSWORD)
+_LINE_KEY = "VOICEAGENT_LINE_KEY"
+_SECRETS = (
+    *(TOKEN_VARIABLE, "OPENAI_API_KEY"),
+    *(*_TELEPHONY_SECRETS, _SIP_PASSWORD, _LINE_KEY),
+)
 MIN_TOKEN_CHARS = 16
 """Shorter ones can be guessed."""
 
@@ -231,12 +235,26 @@ def bearer_token(path: Path | None) -> str | None:
     token = given.strip().partition("\n")[0].strip()
     if not token and path is None:
         return None
-    if len(token) < MIN_TOKEN_CHARS or not token.isascii() or not token.isprintable():
+    return _long_enough(token, "the token")
+
+
+def line_key() -> str | None:
+    """``VOICEAGENT_LINE_KEY``: what telephone providers that sign nothing show; None for none.
+
+    Raises:
+        ConfigError: it is too short to keep anybody out.
+    """
+    given = os.environ.get(_LINE_KEY, "").strip()
+    return _long_enough(given, _LINE_KEY) if given else None
+
+
+def _long_enough(secret: str, name: str) -> str:
+    if len(secret) < MIN_TOKEN_CHARS or not secret.isascii() or not secret.isprintable():
         raise ConfigError(
-            f"the token has to be {MIN_TOKEN_CHARS} or more ASCII characters: "
+            f"{name} has to be {MIN_TOKEN_CHARS} or more ASCII characters: "
             "make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
         )
-    return token
+    return secret
 
 
 def remote_key() -> str | None:

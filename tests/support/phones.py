@@ -22,8 +22,8 @@ from voiceagent.core.trace import Header, read
 from voiceagent.session.models import Models
 from voiceagent.session.trace_file import TraceFile
 from voiceagent.telephony import g711
-from voiceagent.telephony.routes import STREAM_PATH, Door, TwilioRoutes
 from voiceagent.telephony.switchboard import Switchboard
+from voiceagent.telephony.twilio_routes import STREAM_PATH, Door, TwilioRoutes
 
 STREAM = "MZ" + "0" * 32
 PACKET = g711.RATE_HZ // 50

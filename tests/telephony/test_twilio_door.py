@@ -14,8 +14,8 @@ from twilio.request_validator import RequestValidator
 from voiceagent.config import ConfigError, TwilioAccount
 from voiceagent.gateway.access import Access
 from voiceagent.gateway.app import Gateway, make_app
-from voiceagent.telephony.routes import STREAM_PATH, THEN_PATH, VOICE_PATH, door_of
 from voiceagent.telephony.service import Telephony
+from voiceagent.telephony.twilio_routes import STREAM_PATH, THEN_PATH, VOICE_PATH, door_of
 
 ACCOUNT = TwilioAccount(sid="AC1", token="12345678901234567890123456789012")
 PUBLIC = "https://phone.example.com"

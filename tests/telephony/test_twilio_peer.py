@@ -23,7 +23,7 @@ from voiceagent.sound.pcm import to_float32, to_int16
 from voiceagent.sound.resample import resample
 from voiceagent.speech.recognizer import WhisperRecognizer
 from voiceagent.telephony import g711
-from voiceagent.telephony.routes import STREAM_PATH
+from voiceagent.telephony.twilio_routes import STREAM_PATH
 from voiceagent.weights.manifest import Manifest
 from voiceagent.weights.store import Store
 

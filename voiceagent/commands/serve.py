@@ -183,12 +183,12 @@ def _talks(config: "Config", models: "Models | None") -> "Talks | None":
 
 def _telephony(config: "Config", models: "Models | None") -> "Telephony":
     """The telephone lines."""
-    from voiceagent.config import twilio_account
+    from voiceagent.config import line_key, twilio_account
     from voiceagent.telephony.call_tools import with_call_tools
     from voiceagent.telephony.service import Telephony
 
     assert models is not None, "--telephony loads them"
-    return Telephony(models, with_call_tools(config), account=twilio_account())
+    return Telephony(models, with_call_tools(config), account=twilio_account(), key=line_key())
 
 
 def _gateway(

@@ -10,8 +10,9 @@ from voiceagent.config import Config, TwilioAccount, sip_password
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.session.models import Models
 from voiceagent.telephony.audiosocket import AudioSocketServer
-from voiceagent.telephony.routes import TwilioRoutes, door_of
+from voiceagent.telephony.provider_routes import ProviderRoutes
 from voiceagent.telephony.switchboard import Switchboard
+from voiceagent.telephony.twilio_routes import TwilioRoutes, door_of
 
 if TYPE_CHECKING:
     from voiceagent.telephony.sip import SipServer
@@ -24,26 +25,35 @@ class Telephony:
         models: shared by all calls.
         config: with the tools that calls have (``call_tools.with_call_tools``).
         account: Twilio's; without one its stream is behind the server's own door.
+        key: what the other providers have to show; without one they have no routes.
 
     Raises:
         ConfigError: there is an account and no public URL.
     """
 
-    def __init__(self, models: Models, config: Config, *, account: TwilioAccount | None) -> None:
+    def __init__(
+        self,
+        models: Models,
+        config: Config,
+        *,
+        account: TwilioAccount | None,
+        key: str | None = None,
+    ) -> None:
         self._config = config
         self.switchboard = Switchboard(models, config)
         door = door_of(account, public_url=config.telephony.public_url)
         self._twilio = TwilioRoutes(self.switchboard, door=door)
+        self._others = ProviderRoutes(self.switchboard, key=key)
 
     @property
     def routes(self) -> Sequence[web.RouteDef]:
         """For the HTTP server."""
-        return self._twilio.routes()
+        return [*self._twilio.routes(), *self._others.routes()]
 
     @property
     def own_doors(self) -> frozenset[str]:
         """Paths of those that check for themselves who may come in."""
-        return self._twilio.own_doors
+        return self._twilio.own_doors | self._others.own_doors
 
     async def listen(self, app: web.Application) -> AsyncIterator[None]:
         """Holds the lines that come over no HTTP for as long as the server runs.

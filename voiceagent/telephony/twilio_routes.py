@@ -5,28 +5,20 @@ own: a provider cannot send the server's bearer token. Without one there is only
 the server's own door: for this machine, and for tests.
 """
 
-import contextlib
 from collections import OrderedDict
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from aiohttp import WSMsgType, web
+from aiohttp import web
 
 from voiceagent.config import ConfigError, TwilioAccount
 from voiceagent.telephony import twilio
-from voiceagent.telephony.codecs.base import WireMessage
 from voiceagent.telephony.codecs.twilio import TwilioCodec
-from voiceagent.telephony.far_end import TRAVEL_S
-from voiceagent.telephony.line import open_line
-from voiceagent.telephony.switchboard import AllBusy, Switchboard
+from voiceagent.telephony.sockets import hold_over_socket
+from voiceagent.telephony.switchboard import Switchboard
 
 STREAM_PATH = "/telephony/media-stream"
 VOICE_PATH = "/telephony/twilio/voice"
 THEN_PATH = "/telephony/twilio/then"
-MAX_FRAME_BYTES = 1 << 22
-"""A frame that is too long for the codec costs that frame; beyond this the connection ends, as
-nobody holds the whole of it."""
-HEARTBEAT_S = 30.0
 MAX_TRANSFERS = 256
 """Callers on their way to a human whom Twilio has not asked about yet."""
 
@@ -128,52 +120,9 @@ class TwilioRoutes:
         """One call."""
         if self._door is not None:
             self._check(request, url=self._door.stream_url)
-        try:
-            with self._switchboard.seat():
-                # No compression: nobody needs it, and a small frame could become a large one.
-                socket = web.WebSocketResponse(
-                    max_msg_size=MAX_FRAME_BYTES, compress=False, heartbeat=HEARTBEAT_S
-                )
-                await socket.prepare(request)
-                await self._hold(socket)
-                return socket
-        except AllBusy as error:
-            raise web.HTTPServiceUnavailable(reason=str(error)) from error
-
-    async def _hold(self, socket: web.WebSocketResponse) -> None:
-        wire = SocketWire(socket)
-        try:
-            line = await open_line(wire, TwilioCodec(), travel_s=TRAVEL_S, transfer=self.transfer)
-            if line is not None:
-                await self._switchboard.hold(line)
-        finally:
-            await wire.close()
-
-
-class SocketWire:
-    """A WebSocket as a wire."""
-
-    def __init__(self, socket: web.WebSocketResponse) -> None:
-        self._socket = socket
-
-    async def messages(self) -> AsyncIterator[WireMessage]:
-        """Texts and binaries, until it is closed."""
-        async for received in self._socket:
-            if received.type in (WSMsgType.TEXT, WSMsgType.BINARY):
-                yield received.data
-
-    async def send(self, message: WireMessage) -> None:
-        """One message."""
-        # A line that is gone takes nothing more; its end is noticed by whoever reads it.
-        with contextlib.suppress(ConnectionError):
-            if isinstance(message, str):
-                await self._socket.send_str(message)
-            else:
-                await self._socket.send_bytes(message)
-
-    async def close(self) -> None:
-        """Closes it."""
-        await self._socket.close()
+        return await hold_over_socket(
+            request, self._switchboard, TwilioCodec(), transfer=self.transfer
+        )
 
 
 def _document(xml: str) -> web.Response:
