@@ -90,6 +90,21 @@ def test_an_interruption_stops_the_reply() -> None:
     assert interruption.response_gap_ms == near(800)
 
 
+def test_an_interruption_in_a_pause_of_the_reply() -> None:
+    """What the agent says within 0.3 s behind a pause of its own is the old reply, and no
+    answer."""
+    told = exchange(
+        [(1, 2), (4, 5)],
+        [(2.6, 3.8), (4.1, 4.4), (5.8, 6.5)],
+        cue(CueKind.TURN, 0.9, 2.1),
+        cue(CueKind.INTERRUPTION, 3.9, 5.1),
+    )
+    interruption = turns_of(told)[1]
+    assert interruption.stop_ms == near(400)
+    assert interruption.response_gap_ms == near(800)
+    assert not interruption.is_cut_in
+
+
 def test_a_backchannel_holds_the_reply() -> None:
     """Where the reply goes on, its silence is a hold and no answer."""
     told = exchange(

@@ -24,6 +24,8 @@ RESUMES_WITHIN_S = 6.0
 """A reply that was held and goes on does so within this time; later sound is another one."""
 REPLY_PAUSE_S = 0.2
 """Silences at the ear that are looked at: a stop is heard as one from about there on."""
+REACTS_S = 0.3
+"""Who speaks so soon after a user's onset has not reacted to it: a pause of the reply was over."""
 ROUND_THE_CUE_S = 0.05
 """Sound may come out a little before the playing program is seen to start, never much."""
 
@@ -112,7 +114,7 @@ def _uncued(exchange: Exchange, mouth: list[Stretch]) -> list[_Said]:
     ends_s = [each.begin_s for each in mouth[1:]] + [exchange.duration_s]
     return [
         _Said("", CueKind.TURN, (each,), each.begin_s, until_s)
-        for each, until_s in zip(mouth, ends_s, strict=True)
+        for each, until_s in zip(mouth, ends_s, strict=False)
     ]
 
 
@@ -120,8 +122,9 @@ def _turn(said: _Said, ear: list[Stretch]) -> Turn:
     span = said.span
     if span is None:
         return _silent_turn(said, ear)
-    over = next((each for each in ear if each.begin_s < span.begin_s < each.end_s), None)
-    after = [each for each in ear if span.begin_s <= each.begin_s < said.until_s]
+    over = _spoken_over(said, span, ear)
+    from_s = span.begin_s if over is None else max(span.begin_s, over.end_s)
+    after = [each for each in ear if from_s <= each.begin_s < said.until_s]
     resumed = _resumed(said, over, after)
     # Where the reply before goes on, that is no answer.
     replies = [] if resumed is not None else after
@@ -159,6 +162,16 @@ def _silent_turn(said: _Said, ear: list[Stretch]) -> Turn:
         is_missed=said.kind is CueKind.TURN,
         is_false_start=first is not None and said.kind in (CueKind.NOISE, CueKind.SILENCE),
     )
+
+
+def _spoken_over(said: _Said, span: Stretch, ear: list[Stretch]) -> Stretch | None:
+    """What of a reply the user spoke over; in a pause of the reply, what came right behind it."""
+    under_way = [each for each in ear if each.begin_s < span.begin_s < each.end_s]
+    if under_way or said.kind is CueKind.TURN:
+        return under_way[0] if under_way else None
+    late = [each for each in ear if span.begin_s <= each.begin_s < span.begin_s + REACTS_S]
+    was_speaking = any(0 <= span.begin_s - each.end_s < STALL_S for each in ear)
+    return late[0] if late and was_speaking else None
 
 
 def _wants_answer(said: _Said) -> bool:

@@ -8,9 +8,9 @@ from voiceagent.sound.resample import resample
 
 MATCH_HZ = 8_000
 LEAST_CORRELATION = 0.5
-NEAR_S = 30.0
-"""Pieces come in order: the next one is looked for so far behind the one before, then
-everywhere."""
+STEP_S = 30.0
+"""The recording is gone through in windows: a piece that was played twice is in it twice, and the
+first place behind the piece before is meant."""
 
 
 class Places:
@@ -26,18 +26,16 @@ class Places:
         self._latest = 0
 
     def find_s(self, piece: Float32, *, rate_hz: int) -> float | None:
-        """Where ``piece`` (samples,) begins in the recording: seconds, to a sample of 8 kHz. None
-        where it is not in it (correlation below one half)."""
+        """Where ``piece`` (samples,) begins in the recording behind the piece before: seconds, to a
+        sample of 8 kHz. None where it is not in it (correlation below one half)."""
         needle = resample(piece, from_hz=rate_hz, to_hz=MATCH_HZ).astype(np.float64)
-        near = self._hay[self._latest : self._latest + int(NEAR_S * MATCH_HZ)]
-        lag = _lag(needle, near)
-        if lag is None:
-            self._latest = 0
-            lag = _lag(needle, self._hay)
-        if lag is None:
-            return None
-        self._latest += max(lag, 0)
-        return (self._latest + min(lag, 0)) / MATCH_HZ
+        step = int(STEP_S * MATCH_HZ)
+        for begin in range(self._latest, len(self._hay), step):
+            lag = _lag(needle, self._hay[begin : begin + step + len(needle)])
+            if lag is not None:
+                self._latest = max(begin + lag + len(needle), 0)
+                return (begin + lag) / MATCH_HZ
+        return None
 
 
 def _lag(needle: NDArray[np.float64], hay: NDArray[np.float64]) -> int | None:
