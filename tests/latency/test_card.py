@@ -89,7 +89,7 @@ def test_a_strangers_agent_is_measured(
 @pytest.mark.long
 def test_runs_of_the_same_agent_agree(rig: Rig, fixtures: Path) -> None:
     """Three runs of a scripted agent differ by less than a millisecond in the median."""
-    scenarios = parse_set(TOY_SET, origin="test").scenarios * 5
+    scenarios = parse_set(TOY_SET, origin="test").scenarios * 3
     director = Director(rig, Library(fixtures))
     with Command(command=toy_command(), ready="listening").start(rig.environment):
         medians_ms = []

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=["questions"],
         metavar="SET",
-        help="questions, turns, lines, short, or a TOML file (questions)",
+        help="questions, turns, lines, telephone, short, or a TOML file (questions)",
     )
     what.add_argument("--repeat", type=positive_count, default=1, metavar="N", help="times (1)")
     what.add_argument("--seed", type=int, default=0, metavar="N", help="of order and moments (0)")
@@ -105,6 +105,7 @@ def _play(arguments: argparse.Namespace) -> "list[AgentRun]":
     scenarios = _scenarios(arguments)
     library = Library(arguments.fixtures or BESIDE_THE_PACKAGE)
     library.check(scenarios)
+    _check_keys(scenarios, arguments)
     arguments.out.mkdir(parents=True, exist_ok=True)
     agents = _agents(arguments)
     with ExitStack() as stack:
@@ -127,6 +128,19 @@ def _scenarios(arguments: argparse.Namespace) -> "list[Scenario]":
     once = [scenario for name in names for scenario in load_set(name).scenarios]
     repeats: int = arguments.repeat
     return once * repeats
+
+
+def _check_keys(scenarios: "list[Scenario]", arguments: argparse.Namespace) -> None:
+    from voiceagent.core.errors import VoiceAgentError
+    from voiceagent.latency.exchange import CueKind
+
+    keys = [
+        scenario.name
+        for scenario in scenarios
+        if any(step.kind is CueKind.KEYS for step in scenario.steps)
+    ]
+    if keys and (not arguments.stream or arguments.peer):
+        raise VoiceAgentError(f"{keys[0]} presses keys, and a sound card has none: use --stream")
 
 
 def _agents(arguments: argparse.Namespace) -> "list[Agent | Caller]":

@@ -11,6 +11,7 @@ import contextlib
 import json
 import threading
 import time
+import uuid
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -120,6 +121,7 @@ class Phone:
         self._connected = threading.Event()
         self._hung_up = threading.Event()
         self._failure = ""
+        self._stream, self._id = f"MZ{uuid.uuid4().hex}", f"CA{uuid.uuid4().hex}"
 
     def __enter__(self) -> "Phone":
         self._thread = threading.Thread(target=lambda: asyncio.run(self._call()), daemon=True)
@@ -172,7 +174,7 @@ class Phone:
                 self._connected.set()
                 listening = asyncio.create_task(self._hear(socket))
                 await self._speak(socket)
-                await self._send(socket, {"event": "stop", "streamSid": "MZ1", "stop": {}})
+                await self._send(socket, {"event": "stop", "streamSid": self._stream, "stop": {}})
                 listening.cancel()
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             self._failure = str(error) or type(error).__name__
@@ -184,16 +186,17 @@ class Phone:
     async def _begin(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         form = {"encoding": "audio/x-mulaw", "sampleRate": RATE_HZ, "channels": 1}
         start = {
-            "accountSid": "AC1",
-            "streamSid": "MZ1",
-            "callSid": "CA1",
+            "accountSid": f"AC{'0' * 32}",
+            "streamSid": self._stream,
+            "callSid": self._id,
             "tracks": ["inbound"],
             "customParameters": {},
             "mediaFormat": form,
         }
         await self._send(socket, {"event": "connected", "protocol": "Call", "version": "1.0.0"})
         await self._send(
-            socket, {"event": "start", "sequenceNumber": "1", "streamSid": "MZ1", "start": start}
+            socket,
+            {"event": "start", "sequenceNumber": "1", "streamSid": self._stream, "start": start},
         )
 
     async def _speak(self, socket: aiohttp.ClientWebSocketResponse) -> None:
@@ -221,7 +224,7 @@ class Phone:
             "timestamp": str(round(1000 * number * FRAME_S)),
             "payload": base64.b64encode(sound).decode("ascii"),
         }
-        own = {"streamSid": "MZ1", "sequenceNumber": str(number + 2)}
+        own = {"streamSid": self._stream, "sequenceNumber": str(number + 2)}
         await self._send(socket, {"event": "media", "media": media, **own})
         if self._keys:
             dtmf = {"track": "inbound_track", "digit": self._keys.popleft()}
