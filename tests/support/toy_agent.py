@@ -14,7 +14,7 @@ import sounddevice
 
 RATE_HZ = 16_000
 BLOCK = 320
-MARGIN = 4 * BLOCK
+MARGIN = 25 * BLOCK
 """What is decided in one callback is said in a later one."""
 LOUD = 0.02
 PAUSE = RATE_HZ // 5

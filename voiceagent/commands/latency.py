@@ -11,6 +11,7 @@ from voiceagent.commands._arguments import positive_count, quantity
 
 if TYPE_CHECKING:
     from voiceagent.latency.agents import Agent
+    from voiceagent.latency.director import Words
     from voiceagent.latency.run import AgentRun, Caller, Played
     from voiceagent.latency.scenario import Scenario
 
@@ -68,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     out.add_argument(
         "--max-response-gap-p50", type=quantity, metavar="MS", help="fail when the median is above"
     )
+    out.add_argument("--recognize", action="store_true", help="write down what replies say")
     out.add_argument("--schema", action="store_true", help="print the schema of a report")
     out.add_argument("--json", action="store_true", help="end with one line that is JSON")
 
@@ -108,6 +110,7 @@ def _play(arguments: argparse.Namespace) -> "list[AgentRun]":
     _check_keys(scenarios, arguments)
     arguments.out.mkdir(parents=True, exist_ok=True)
     agents = _agents(arguments)
+    waits = any(step.at_word for scenario in scenarios for step in scenario.steps)
     with ExitStack() as stack:
         watching = stack.enter_context(_progress(total=len(scenarios) * len(agents)))
         return measure(
@@ -116,7 +119,7 @@ def _play(arguments: argparse.Namespace) -> "list[AgentRun]":
             library=library,
             folder=arguments.out,
             seed=arguments.seed,
-            words=_words(scenarios, arguments),
+            words=_words(arguments) if waits else None,
             watching=watching,
         )
 
@@ -167,10 +170,8 @@ def _agents(arguments: argparse.Namespace) -> "list[Agent | Caller]":
     return [Ours(folder=arguments.out, options=options), *peers]
 
 
-def _words(scenarios: "list[Scenario]", arguments: argparse.Namespace) -> Any:
-    """A recognizer, where a scenario waits for a word."""
-    if not any(step.at_word for scenario in scenarios for step in scenario.steps):
-        return None
+def _words(arguments: argparse.Namespace) -> "Words":
+    """A recognizer: for scenarios that wait for a word, and for replies."""
     from voiceagent.config import cache_directory
     from voiceagent.sound.resample import resample
     from voiceagent.speech.recognizer import WhisperRecognizer
@@ -181,7 +182,7 @@ def _words(scenarios: "list[Scenario]", arguments: argparse.Namespace) -> Any:
     files = Manifest.load().preset(arguments.preset or "cpu").files["recognizer"]
     recognizer = WhisperRecognizer(Store(cache_directory()).folder(files))
     return lambda pcm, rate_hz: (
-        recognizer.recognize(resample(pcm, from_hz=rate_hz, to_hz=RATE_HZ)).text
+        recognizer.recognize(resample(pcm, from_hz=rate_hz, to_hz=RATE_HZ), thorough=True).text
     )
 
 
@@ -236,7 +237,8 @@ def _report(arguments: argparse.Namespace, runs: "list[AgentRun]") -> dict[str, 
 
     title = "Recordings" if arguments.recordings else ", ".join(map(str, arguments.scenarios))
     about = {"preset": arguments.preset, "max_tokens": arguments.max_tokens}
-    report = report_of(runs, title=title, seed=arguments.seed, about=about)
+    words = _words(arguments) if arguments.recognize else None
+    report = report_of(runs, title=title, seed=arguments.seed, about=about, words=words)
     if arguments.compare:
         before = read_report(arguments.compare)["agents"][0]
         now = report["agents"][0]

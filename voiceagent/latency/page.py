@@ -247,14 +247,15 @@ def _turn(turn: dict[str, Any], folder: Path | None) -> str:
 
 def _texts(turn: dict[str, Any]) -> str:
     texts = turn.get("texts")
+    spoken = f"<p>recognized again: {html.escape(turn['spoken'])}" if turn.get("spoken") else ""
     said = f"<p>played: {html.escape(turn['said'])}" if turn.get("said") else ""
     if not texts:
-        return said
+        return said + spoken
     rest = texts["committed"][len(texts["heard"]) :]
     return (
         f"{said}<p>understood: {html.escape(texts['understood'])}"
         f"<p>reply: <span class=heard>{html.escape(texts['heard'])}</span>"
-        f"<span class=committed>{html.escape(rest)}</span>"
+        f"<span class=committed>{html.escape(rest)}</span>{spoken}"
     )
 
 

@@ -16,6 +16,8 @@ from voiceagent import __version__
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.latency.analysis import Comparison, TurnValues, compare_runs
 from voiceagent.latency.comparison import CONFIDENCE, Difference
+from voiceagent.latency.director import Words
+from voiceagent.latency.exchange import Exchange
 from voiceagent.latency.figures import figures_of
 from voiceagent.latency.measures import Turn
 from voiceagent.latency.run import AgentRun, Played, observed_of
@@ -24,6 +26,8 @@ from voiceagent.latency.waterfall import STAGES, Waterfall
 
 VERSION = 1
 MAX_REPORT_BYTES = 1 << 26
+MARGIN_S = 0.2
+"""Of sound around a reply that is recognized again."""
 
 
 class ReportError(VoiceAgentError):
@@ -37,10 +41,18 @@ def schema() -> dict[str, Any]:
 
 
 def report_of(
-    runs: Sequence[AgentRun], *, title: str, seed: int, about: dict[str, Any] | None = None
+    runs: Sequence[AgentRun],
+    *,
+    title: str,
+    seed: int,
+    about: dict[str, Any] | None = None,
+    words: Words | None = None,
 ) -> dict[str, Any]:
-    """The report of a run; every agent after the first is compared with the first."""
-    agents = [_agent(run) for run in runs]
+    """The report of a run; every agent after the first is compared with the first.
+
+    With ``words``, a recognizer, every reply is recognized again from the sound at the ear.
+    """
+    agents = [_agent(run, words) for run in runs]
     return {
         "type": "voiceagent.latency",
         "version": VERSION,
@@ -118,17 +130,18 @@ def _difference(difference: Difference) -> dict[str, Any]:
     }
 
 
-def _agent(run: AgentRun) -> dict[str, Any]:
+def _agent(run: AgentRun, words: Words | None) -> dict[str, Any]:
     counted = [
         turn for each in run.played if not each.judged.withheld for turn in each.judged.turns
     ]
-    turns = [turn for each in run.played for turn in _turns(run, each)]
+    turns = [turn for each in run.played for turn in _turns(run, each, words)]
     return {
         "name": run.name,
         "figures": figures_of(counted)
         | {
             "heard_error": _median_of(turns, "heard_error_ms"),
-            "words_understood_wrong": _word_error(turns),
+            "words_understood_wrong": _word_error(turns, "words"),
+            "words_spoken_wrong": _word_error(turns, "spoken_words"),
             "observer_minus_sound": _observer(turns),
         },
         "stages": _typical_stages(run),
@@ -139,7 +152,7 @@ def _agent(run: AgentRun) -> dict[str, Any]:
     }
 
 
-def _turns(run: AgentRun, played: Played) -> list[dict[str, Any]]:
+def _turns(run: AgentRun, played: Played, words: Words | None) -> list[dict[str, Any]]:
     observed = observed_of(played)
     cues = played.judged.exchange.cues
     rows = []
@@ -147,6 +160,7 @@ def _turns(run: AgentRun, played: Played) -> list[dict[str, Any]]:
         waterfall = played.waterfalls[i]
         texts = texts_of(run.records, waterfall)
         said = cues[i].text if i < len(cues) else ""
+        spoken = _spoken(played.judged.exchange, turn, words)
         rows.append(
             {
                 "scenario": played.scenario,
@@ -156,12 +170,25 @@ def _turns(run: AgentRun, played: Played) -> list[dict[str, Any]]:
                 "said": said,
                 "words": word_errors(said, texts.understood) if texts and said else None,
                 "texts": texts.to_object() if texts else None,
+                "spoken": spoken,
+                "spoken_words": word_errors(texts.heard, spoken) if texts and spoken else None,
                 "heard_error_ms": _heard_error_ms(played.judged.turns, i, texts),
                 "observer_ms": observed[i],
                 "waterfall": _waterfall(waterfall),
             }
         )
     return rows
+
+
+def _spoken(exchange: Exchange, turn: Turn, words: Words | None) -> str | None:
+    """What is heard in the reply's sound."""
+    if words is None or turn.reply_begin_s is None or turn.reply_end_s is None:
+        return None
+    first, last = (
+        int(at_s * exchange.rate_hz)
+        for at_s in (max(0.0, turn.reply_begin_s - MARGIN_S), turn.reply_end_s + MARGIN_S)
+    )
+    return words(exchange.ear[first:last], exchange.rate_hz).strip()
 
 
 def _measured(turn: Turn) -> dict[str, Any]:
@@ -230,8 +257,8 @@ def _observer(turns: list[dict[str, Any]]) -> dict[str, Any]:
     return {"turns": len(left_out), "p50_ms": round(median(left_out), 1) if left_out else None}
 
 
-def _word_error(turns: list[dict[str, Any]]) -> dict[str, Any]:
-    words = [turn["words"] for turn in turns if turn["words"] is not None]
+def _word_error(turns: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    words = [turn[name] for turn in turns if turn[name] is not None]
     errors, spoken = sum(each["errors"] for each in words), sum(each["spoken"] for each in words)
     return {
         "errors": errors,
