@@ -320,7 +320,7 @@ async def test_a_server_without_a_voice_says_so() -> None:
     """Where no models of speech are loaded."""
     app = make_app(Gateway(source=playing(*said("Typed.")), model="double", max_tokens=64))
     async with TestClient(TestServer(app)) as client, client.get("/v1/talk") as answer:
-        assert answer.status == 501
+        assert answer.status == 404
         assert "without a voice" in (await answer.json())["error"]["message"]
 
 

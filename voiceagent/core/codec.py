@@ -59,9 +59,9 @@ def to_line(fields: Mapping[str, Any]) -> str:
 def to_fields(value: Any) -> dict[str, Any]:
     """A dataclass as a JSON object; fields that are None are left out."""
     return {
-        spec.wire: _plain(getattr(value, spec.name))
+        spec.wire: _plain(field)
         for spec in _specs(cast(Hashable, type(value)))
-        if getattr(value, spec.name) is not None
+        if (field := getattr(value, spec.name)) is not None
     }
 
 
@@ -104,6 +104,8 @@ def _specs(cls: Hashable) -> tuple[_Spec, ...]:
 
 
 def _plain(value: Any) -> Any:
+    if type(value) in (int, str):  # what most fields of a frame are
+        return value
     if dataclasses.is_dataclass(value):
         return to_fields(value)
     if isinstance(value, tuple):

@@ -128,7 +128,9 @@ async def _ready(request: web.Request) -> web.Response:
 
 
 async def _metrics(request: web.Request) -> web.Response:
-    body = await asyncio.to_thread(request.app[REPLIES].metrics.exposition)
+    metrics = request.app[REPLIES].metrics
+    metrics.tell_rounds()
+    body = await asyncio.to_thread(metrics.exposition)
     return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE})
 
 

@@ -37,6 +37,10 @@ from voiceagent.session.tool_desk import CallsOfReply
 MAX_CALL_ROUNDS = 3
 """Replies that are calls of the server's own tools, one behind the other, before it ends."""
 
+_SOURCE_EVENTS = (Draft, Verify, Rollback, Finish)
+_SLACK_S = 1.0
+"""A deadline that is moved with every token need not be moved by less: moving it costs a timer."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -233,10 +237,14 @@ class Author:
 
     async def _follow(self, reply: Reply) -> None:
         """Takes the source's events until its Finish."""
-        while reply.ledger.alive and reply.ledger.finished is None:
-            for event in await self._inbox.take(within_s=self._limits.silence_s):
-                if reply.ledger.alive:
-                    self._see(event, reply)
+        async with asyncio.timeout(self._limits.silence_s) as silence:
+            while reply.ledger.alive and reply.ledger.finished is None:
+                events = await self._inbox.take()
+                put_off(silence, by_s=self._limits.silence_s)
+                for event in events:
+                    if reply.ledger.alive:
+                        self._see(event, reply)
+                self._publish()
 
     def _see(self, event: EngineEvent, reply: Reply) -> None:
         if isinstance(event, Round):
@@ -244,9 +252,8 @@ class Author:
             self._rounds.append(event)
             self._live.rounds.append(event)
             self._metrics.see_round(event)
-        elif isinstance(event, Draft | Verify | Rollback | Finish):
+        elif isinstance(event, _SOURCE_EVENTS):
             reply.apply(event, now_s=self._now_s())
-            self._publish()
             self._take(reply.commits())
 
     def _take(self, commits: list[Commit]) -> None:
@@ -312,8 +319,7 @@ class Author:
 
     def _publish(self) -> None:
         if self._reply is not None:
-            for event in self._reply.events():
-                self._live.add(event)
+            self._live.add(*self._reply.events())
 
     def _tell_call(self, call_id: str, name: str, arguments: Any) -> None:
         assert self._reply is not None
@@ -334,6 +340,13 @@ class Author:
 
     def _now_s(self) -> float:
         return time.monotonic() - self._started_s
+
+
+def put_off(deadline: asyncio.Timeout, *, by_s: float) -> None:
+    """Lets ``deadline`` pass so much later than now, or up to a second earlier than that."""
+    to_s, at_s = asyncio.get_running_loop().time() + by_s, deadline.when()
+    if at_s is not None and at_s < to_s - min(_SLACK_S, by_s / 2):
+        deadline.reschedule(to_s)
 
 
 def _is_complete(reply: Reply) -> bool:

@@ -25,17 +25,12 @@ class Inbox:
             self._knocked = True
             self._loop.call_soon_threadsafe(self._told.set)
 
-    async def take(self, *, within_s: float) -> list[EngineEvent]:
-        """The events that are there; waits for the first.
-
-        Raises:
-            TimeoutError: none came in time.
-        """
-        async with asyncio.timeout(within_s):
-            while True:
-                # In this order: what is put in after the flag fell knocks again.
-                self._knocked = False
-                self._told.clear()
-                if self._events:
-                    return [self._events.popleft() for _ in range(len(self._events))]
-                await self._told.wait()
+    async def take(self) -> list[EngineEvent]:
+        """The events that are there; waits for the first."""
+        while True:
+            # In this order: what is put in after the flag fell knocks again.
+            self._knocked = False
+            self._told.clear()
+            if self._events:
+                return [self._events.popleft() for _ in range(len(self._events))]
+            await self._told.wait()

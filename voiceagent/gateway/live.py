@@ -5,7 +5,6 @@ reader that joins late, speaks another protocol or comes back after a broken con
 nothing kept for it: the log is told again, and what the reader has already is left out.
 """
 
-import asyncio
 import itertools
 import time
 import uuid
@@ -23,6 +22,7 @@ from voiceagent.core.streams import Stream, StreamProtocol
 from voiceagent.decoding.record import Round
 from voiceagent.gateway.limits import Limits
 from voiceagent.gateway.requests import View
+from voiceagent.session.bell import Bell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,12 +113,13 @@ class LiveReply:
         self.readers = 0
         self.on_deserted: Callable[[], None] = do_nothing
         self._log: list[Entry] = []
-        self._grew = asyncio.Event()
+        self._grew = Bell()
 
-    def add(self, entry: Entry) -> None:
-        """Writes the next fact down and wakes the readers."""
-        self._log.append(entry)
-        self._wake()
+    def add(self, *entries: Entry) -> None:
+        """Writes the next facts down and wakes the readers, once for all of them."""
+        if entries:
+            self._log.extend(entries)
+            self._wake()
 
     def close(self) -> None:
         """There is nothing more to come."""
@@ -168,8 +169,7 @@ class LiveReply:
         return assess(meter.retractions(), final=texts)
 
     def _wake(self) -> None:
-        self._grew.set()
-        self._grew = asyncio.Event()
+        self._grew.ring()
 
 
 class Kept:

@@ -5,6 +5,7 @@ protocol, or a position in a block; never anything that a client writes.
 """
 
 import time
+from collections import Counter as Counts
 from collections import deque
 from collections.abc import Iterable
 from functools import partial
@@ -14,7 +15,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from voiceagent.core.churn import ChurnMeter, Retraction
-from voiceagent.core.client import Client, IllegalStream
+from voiceagent.core.client import Client
 from voiceagent.core.frames import (
     AppendFrame,
     CommitFrame,
@@ -74,6 +75,9 @@ class Metrics:
         )
         self._unjudged: deque[tuple[tuple[str, str], Retraction, str]] = deque()
         self.ends = counter("voiceagent_replies_ended", "Replies by reason.", (*_STREAM, "reason"))
+        self._rounds: Counts[tuple[bool, int, int, int, int]] = Counts()
+        """Rounds not yet told, by what is told of them: there are few kinds and many rounds."""
+        self._window: int | None = None
         self.rejected = counter("voiceagent_requests_rejected", "Refusals.", ("reason",))
         self.drafted = counter("voiceagent_draft_tokens", "Drafted tokens.", ("position",))
         self.accepted = counter("voiceagent_accepted_tokens", "Of them accepted.", ("position",))
@@ -126,20 +130,33 @@ class Metrics:
         return text
 
     def see_round(self, record: Round) -> None:
-        """Takes one round of the engine."""
-        if record.index > 0:  # the first token is never drafted
-            self.window.observe(record.window)
-            self.speculating.set(record.window > 0)
-            self._see_alarm(record.alarm)
-        self.emitted.inc(len(record.emitted))
-        for position in range(len(record.drafted)):
-            self.drafted.labels(str(position + 1)).inc()
-            if position < record.accepted:
-                self.accepted.labels(str(position + 1)).inc()
+        """Takes one round of the engine: noted here, told when somebody asks."""
+        may_draft = record.index > 0  # the first token is never drafted
+        self._rounds[
+            may_draft, record.window, len(record.drafted), record.accepted, len(record.emitted)
+        ] += 1
+        if may_draft:
+            self._window = record.window
+            if record.alarm != self._alarmed:
+                self._see_alarm(record.alarm)
+
+    def tell_rounds(self) -> None:
+        """Tells the registry the rounds since the last time; on the event loop, as the rest is."""
+        for (may_draft, window, drafted, accepted, emitted), times in self._rounds.items():
+            self.emitted.inc(times * emitted)
+            for _ in range(times * may_draft):
+                self.window.observe(window)
+            for position in range(drafted):
+                self.drafted.labels(str(position + 1)).inc(times)
+                if position < accepted:
+                    self.accepted.labels(str(position + 1)).inc(times)
+        self._rounds.clear()
+        if self._window is not None:
+            self.speculating.set(self._window > 0)
 
     def _see_alarm(self, alarmed: bool) -> None:
         self.alarm.set(alarmed)
-        self.alarms.inc(alarmed and not self._alarmed)
+        self.alarms.inc(alarmed)
         self._alarmed = alarmed
 
 
@@ -150,9 +167,12 @@ class Watch:
         self._metrics = metrics
         self._labels = (view.surface, view.protocol.value)
         self._began_s = time.monotonic()
-        self._client, self._meter = Client(), ChurnMeter()
+        self._client = Client() if view.protocol.retracts else None
+        """What is left of a stream that takes back; the others are what was sent."""
+        self._meter = ChurnMeter()
         self._missing = set(metrics.firsts)
-        self._is_whole = True
+        self._is_whole: bool | None = None
+        """Whether it was read from its beginning; None before the first frame."""
 
     def __enter__(self) -> Self:
         self._metrics.streams.inc()
@@ -167,12 +187,12 @@ class Watch:
             self._show(frame)
 
     def _show(self, frame: Frame) -> None:
-        try:
-            self._client.apply(frame)
-        except IllegalStream:
-            self._is_whole = False
+        if self._is_whole is None:
+            self._is_whole = isinstance(frame, StartFrame) and frame.seq == 0
         if not self._is_whole:
             return
+        if self._client is not None:
+            self._client.apply(frame)
         now_s = time.monotonic() - self._began_s
         self._meter.feed(frame, at_s=now_s)
         self._see_firsts(frame, now_s)
@@ -206,6 +226,8 @@ class Watch:
         if figures.get("churn") is not None:
             metrics.churn.labels(*labels).observe(figures["churn"])
             metrics.erasure.labels(*labels).observe(figures["erasure"])
+        if self._client is None:
+            return
         final = self._client.views[frame.reply].text
         for retraction in self._meter.retractions():
             if retraction.reply == frame.reply:

@@ -32,6 +32,9 @@ def description() -> dict[str, Any]:
             "/v1/models": {"get": _answers("The model that answers.")},
             "/v1/models/{model}": {"get": _answers("One model.", path=["model"])},
             "/v1/tools": {"get": _answers("The server's own tools.")},
+            "/v1/talk": {
+                "get": _answers("Whether there is room for a spoken conversation (a WebSocket).")
+            },
             "/v1/tickets": {"post": _answers("A ticket for one WebSocket.")},
             "/v1/replies": {"post": _takes("Frames, as they come.", "ReplyRequest")},
             "/v1/replies/{reply}": {

@@ -108,7 +108,7 @@ class Talks:
 
 async def no_talks(request: web.Request) -> web.StreamResponse:
     """A server without models of speech says so."""
-    raise web.HTTPNotImplemented(reason="this server was started without a voice")
+    raise web.HTTPNotFound(reason="this server was started without a voice")
 
 
 async def _to_its_end(holding: Coroutine[Any, Any, None], stopped: asyncio.Event) -> None:
