@@ -159,6 +159,7 @@ DISTRIBUTIONS = {
     "baresip": "baresip-python",
     "audioop": "audioop-lts",
     "faster_whisper": "faster-whisper",
+    "opentelemetry": "opentelemetry-api",
     "pipecat": "pipecat-ai",
     "piper": "piper-tts",
     "pytest_asyncio": "pytest-asyncio",

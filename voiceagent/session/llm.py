@@ -36,6 +36,7 @@ from voiceagent.session.open_reply import OpenReply
 from voiceagent.session.patience import Patience
 from voiceagent.session.tools import Call, ToolFailed, ToolGate, ToolRefused
 from voiceagent.speech.frames import CommitFrame
+from voiceagent.speech.tracing import span
 
 FIRST_SEGMENT_HOLD_S = 0.5
 """How long decoding may stand back for the synthesis of a reply's first segment: five times what
@@ -191,7 +192,8 @@ class ReplyService(LLMService[Any]):
         reply.cancel_source = writing.cancel
         silent: list[str] = []
         try:
-            await self._follow(reply, events, silent, attempt=attempt)
+            with span(self, "llm", {"llm.reply": reply.name, "llm.epoch": reply.ledger.epoch}):
+                await self._follow(reply, events, silent, attempt=attempt)
         except TimeoutError:
             self._fail(reply, "the engine stopped answering")
         finally:

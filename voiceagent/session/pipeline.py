@@ -14,6 +14,7 @@ from voiceagent.session.tools import ToolGate
 from voiceagent.session.turn_taking import TurnTaking
 from voiceagent.session.turns import UserTurns
 from voiceagent.speech.services import RecognizerService, SynthesizerService
+from voiceagent.speech.tracing import is_traced
 from voiceagent.speech.turns import RATE_HZ
 
 
@@ -54,5 +55,7 @@ def build_worker(
         cancel_on_idle_timeout=False,
         idle_timeout_secs=None,
         enable_rtvi=False,
-        enable_turn_tracking=False,
+        # Turns are followed for whoever traces, and for nobody else.
+        enable_turn_tracking=is_traced(),
+        enable_tracing=is_traced(),
     )

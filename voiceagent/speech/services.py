@@ -45,6 +45,7 @@ from voiceagent.speech.frames import (
 from voiceagent.speech.offload import Lane
 from voiceagent.speech.recognizer import RATE_HZ, Transcript
 from voiceagent.speech.synthesizer import Speech, SynthesisError, Synthesizer
+from voiceagent.speech.tracing import span
 from voiceagent.speech.turn_sound import TurnSound
 
 RECOGNITION_TIMEOUT_S = 20.0
@@ -136,10 +137,13 @@ class RecognizerService(STTService):
         pcm = to_float32(np.frombuffer(audio, dtype=np.int16))
         settled = self._turn.words
         try:
-            transcript = await self._lane.run(
-                lambda: self._recognizer.recognize(pcm, rate_hz=RATE_HZ, language=self._language),
-                timeout_s=self._timeout_s,
-            )
+            with span(self, "stt", {"stt.audio_seconds": len(pcm) / RATE_HZ}):
+                transcript = await self._lane.run(
+                    lambda: self._recognizer.recognize(
+                        pcm, rate_hz=RATE_HZ, language=self._language
+                    ),
+                    timeout_s=self._timeout_s,
+                )
         except Exception as error:  # noqa: BLE001  # any failure of a model costs this turn only
             await self.push_error(f"recognizer: {error}", exception=error)
             return UnheardFrame(cause="failed", utterance=utterance)
@@ -222,10 +226,11 @@ class SynthesizerService(TTSService):
             return
         await self.push_frame(frame)
         try:
-            speech: Speech = await self._lane.run(
-                lambda: self._synthesizer.synthesize(commit).at_rate(self.sample_rate),
-                timeout_s=self._timeout_s,
-            )
+            with span(self, "tts", {"tts.reply": commit.reply, "tts.segment": commit.segment}):
+                speech: Speech = await self._lane.run(
+                    lambda: self._synthesizer.synthesize(commit).at_rate(self.sample_rate),
+                    timeout_s=self._timeout_s,
+                )
         except (VoiceAgentError, SynthesisError) as error:
             await self.push_frame(MuteFrame(commit=commit, reason=str(error)))
             return
