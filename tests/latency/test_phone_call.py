@@ -8,7 +8,6 @@ import pytest
 from known_sounds import voice
 from phones import answering, call_config
 from talk_doubles import ScriptedSource, models
-from voiceagent.telephony.routes import STREAM_PATH
 
 from voiceagent.latency.director import Director
 from voiceagent.latency.exchange import CueKind, Exchange
@@ -19,6 +18,7 @@ from voiceagent.latency.rig import Rig, RigError
 from voiceagent.latency.scenario import parse_set
 from voiceagent.latency.soundness import soundness
 from voiceagent.sound.files import write_wav
+from voiceagent.telephony.twilio_routes import STREAM_PATH
 
 LONG = "One two three four five six seven eight nine ten eleven twelve."
 SET = """
