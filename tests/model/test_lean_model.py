@@ -29,6 +29,7 @@ from voiceagent.decoding.model import CausalModel, TransformersModel, load_model
 from voiceagent.decoding.model.dense import DenseModel
 from voiceagent.decoding.model.lean import LeanModel
 from voiceagent.decoding.model.load import load_dense
+from voiceagent.decoding.model.packed_matrix import FourBits, PackedMatrix
 from voiceagent.decoding.model.packing import PackedFile, pack
 from voiceagent.decoding.model.parameters import read_parameters
 from voiceagent.decoding.model.shape import read_shape
@@ -102,6 +103,20 @@ def test_unpacked_model_equals_transformers(tmp_path: Path, architecture: str, t
         expected = model(TOKENS[None]).logits[0]
     found = in_blocks(dense(tmp_path / "m.gguf"), TOKENS, [7])
     torch.testing.assert_close(found, expected, rtol=2e-4, atol=2e-4 * float(expected.abs().max()))
+
+
+@pytest.mark.parametrize("sizes", [[1], [3, 5], [24]])
+def test_four_bits_stay_packed_without_the_kernels(quantized: Path, sizes: list[int]) -> None:
+    """The same logits in less memory: a group of 32 codes is just what ATen multiplies."""
+    file = read_gguf(quantized)
+    kept = read_parameters(file, device="cpu", dtype=torch.float32, keep_four_bits=True)
+    unpacked = read_parameters(file, device="cpu", dtype=torch.float32)
+    expected, found = (in_blocks(DenseModel(each), TOKENS, sizes) for each in (unpacked, kept))
+    torch.testing.assert_close(found, expected, rtol=2e-4, atol=2e-4 * float(expected.abs().max()))
+    matrices = [m for layer in kept.layers for m in layer.weights.values()]
+    parts = [part for m in matrices if isinstance(m, PackedMatrix) for part in m.parts]
+    assert {isinstance(part, FourBits) for part in parts} == {True, False}
+    assert kept.bytes_per_pass < unpacked.bytes_per_pass
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)

@@ -18,6 +18,8 @@ Floats = NDArray[np.float32]
 Halves = NDArray[np.float16]
 Smalls = NDArray[np.int16]
 
+GROUP_OF_FOUR_BITS = 32
+"""Neighbours that share a scale in every type of four bits."""
 _FOUR, _SIGN = np.uint8(4), np.uint8(128)
 
 
@@ -45,12 +47,19 @@ class Quantized:
     def values(self) -> Floats:
         """(rows, columns) float32, rounded exactly as ggml's own conversion rounds."""
         rows, columns = self.codes.shape
-        scale = self._per_group(self.scale, self.sub_scale)  # (rows, groups)
+        scale, minimum = self.group_scales()
         grouped = self.codes.reshape(rows, columns // self.group, self.group)
         result = (grouped.astype(np.float32) - np.float32(self.offset)) * scale[..., None]
         if self.minimum is not None:
-            result += self._per_group(self.minimum, self.sub_minimum)[..., None]
+            result += minimum[..., None]
         return result.reshape(rows, columns)
+
+    def group_scales(self) -> tuple[Floats, Floats]:
+        """Scale and minimum of each group, (rows, groups); zeros where there is no minimum."""
+        scale = self._per_group(self.scale, self.sub_scale)
+        if self.minimum is None:
+            return scale, np.zeros_like(scale)
+        return scale, self._per_group(self.minimum, self.sub_minimum)
 
     def _per_group(self, block: Halves, small: Smalls | None) -> Floats:
         wide: Floats = block.astype(np.float32)

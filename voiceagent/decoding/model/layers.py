@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from voiceagent.decoding.model.packed_matrix import multiply
 from voiceagent.decoding.model.parameters import Layer, Parameters
 
 
@@ -76,7 +77,7 @@ def _normalise(parameters: Parameters, hidden: Tensor, weight: Tensor) -> Tensor
 
 
 def _project(rows: Tensor, layer: Layer, name: str) -> Tensor:
-    return functional.linear(rows, layer.weights[name], layer.biases[name])
+    return multiply(rows, layer.weights[name], layer.biases[name])
 
 
 def _rotation(parameters: Parameters, positions: Tensor) -> tuple[Tensor, Tensor]:

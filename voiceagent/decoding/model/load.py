@@ -35,8 +35,8 @@ def load_model(
     """The Llama-family model in the GGUF file ``file``.
 
     On the CPU its weights stay packed and our kernels run it; where they cannot be built (no C++
-    compiler), a warning says so and the model runs unpacked on torch's own operations. On CUDA it
-    is unpacked to bfloat16 and runs in captured graphs.
+    compiler), a warning says so and the model runs on torch's own operations, 4-bit codes packed
+    and the rest unpacked. On CUDA it is unpacked to bfloat16 and runs in captured graphs.
 
     Args:
         store: where the file lies and what is made from it is kept.
@@ -54,8 +54,8 @@ def load_model(
     try:
         kernels = Kernels(built(store))
     except NoCompiler as error:
-        logger.warning("the model runs unpacked and several times slower: %s", error)
-        return load_dense(store, file, dtype=torch.float32)
+        logger.warning("the model runs on torch's operations, several times slower: %s", error)
+        return load_dense(store, file, dtype=torch.float32, keep_four_bits=True)
     return load_lean(store, file, kernels=kernels, threads=threads)
 
 
@@ -72,9 +72,14 @@ def load_lean(store: Store, file: File, *, kernels: Kernels, threads: int) -> Le
     return LeanModel(PackedFile.open(folder), kernels, threads=threads)
 
 
-def load_dense(store: Store, file: File, *, dtype: torch.dtype) -> DenseModel:
-    """The same model unpacked on the CPU, in plain torch operations."""
-    return DenseModel(read_parameters(read_gguf(store.path(file)), device="cpu", dtype=dtype))
+def load_dense(
+    store: Store, file: File, *, dtype: torch.dtype, keep_four_bits: bool = False
+) -> DenseModel:
+    """The same model on the CPU in plain torch operations, unpacked (but for 4-bit codes)."""
+    weights = read_gguf(store.path(file))
+    return DenseModel(
+        read_parameters(weights, device="cpu", dtype=dtype, keep_four_bits=keep_four_bits)
+    )
 
 
 def load_static(

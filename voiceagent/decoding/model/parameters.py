@@ -11,6 +11,7 @@ from torch import Tensor
 from voiceagent.decoding.blocks import dequantize
 from voiceagent.decoding.gguf import GgufFile
 from voiceagent.decoding.model import tensors
+from voiceagent.decoding.model.packed_matrix import Matrix, PackedMatrix
 from voiceagent.decoding.model.shape import Shape, read_shape
 
 
@@ -22,7 +23,7 @@ class Layer:
     feed_forward_norm: Tensor
     query_norm: Tensor | None
     key_norm: Tensor | None
-    weights: dict[str, Tensor]
+    weights: dict[str, Matrix]
     """qkv, out, gate_up, down: (outputs, inputs)"""
     biases: dict[str, Tensor | None]
     """The same names: (outputs,)"""
@@ -59,13 +60,21 @@ class Parameters:
         return sum(matrix.nbytes for matrix in [*matrices, self.head])
 
 
-def read_parameters(file: GgufFile, *, device: str, dtype: torch.dtype) -> Parameters:
+def read_parameters(
+    file: GgufFile, *, device: str, dtype: torch.dtype, keep_four_bits: bool = False
+) -> Parameters:
     """The weights of a GGUF file, unpacked.
+
+    Args:
+        file: the file.
+        device: where they shall lie.
+        dtype: what they shall be made of.
+        keep_four_bits: leave projections of 4-bit codes packed; on the CPU in float32 only.
 
     Raises:
         GgufError: the model is not of the Llama family, or of a form that is not supported.
     """
-    reader = _Reader(file, read_shape(file), torch.device(device), dtype)
+    reader = _Reader(file, read_shape(file), torch.device(device), dtype, keep_four_bits)
     return reader.read()
 
 
@@ -121,6 +130,7 @@ class _Reader:
     shape: Shape
     device: torch.device
     dtype: torch.dtype
+    keep_four_bits: bool
 
     def read(self) -> Parameters:
         file = self.file
@@ -138,10 +148,10 @@ class _Reader:
 
     def _layer(self, index: int) -> Layer:
         at = f"blk.{index}"
-        weights: dict[str, Tensor] = {}
+        weights: dict[str, Matrix] = {}
         biases: dict[str, Tensor | None] = {}
         for name, parts in tensors.projections(self.file, self.shape, index):
-            weights[name] = torch.cat([self._place(_ordered(part)) for part in parts])
+            weights[name] = self._matrix(parts)
             biases[name] = self._stacked_bias(parts)
         return Layer(
             attention_norm=self._place(tensors.vector(self.file, f"{at}.attn_norm.weight")),
@@ -151,6 +161,11 @@ class _Reader:
             weights=weights,
             biases=biases,
         )
+
+    def _matrix(self, parts: Sequence[tensors.Part]) -> Matrix:
+        if self.keep_four_bits:
+            return PackedMatrix.of(parts)
+        return torch.cat([self._place(part.values()) for part in parts])
 
     def _stacked_bias(self, parts: Sequence[tensors.Part]) -> Tensor | None:
         stacked = tensors.stacked_bias(parts)
@@ -162,8 +177,3 @@ class _Reader:
 
     def _place(self, values: NDArray[np.float32]) -> Tensor:
         return torch.tensor(values, dtype=self.dtype, device=self.device)
-
-
-def _ordered(part: tensors.Part) -> NDArray[np.float32]:
-    values = dequantize(part.tensor)
-    return values if part.order is None else values[part.order]

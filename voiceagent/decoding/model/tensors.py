@@ -24,6 +24,11 @@ class Part:
     bias: NDArray[np.float32] | None
     """(rows,), already in that order."""
 
+    def values(self) -> NDArray[np.float32]:
+        """(rows, columns) in that order."""
+        values = dequantize(self.tensor)
+        return values if self.order is None else values[self.order]
+
 
 def projections(file: GgufFile, shape: Shape, layer: int) -> Iterator[tuple[str, list[Part]]]:
     """The four fused projections of ``layer``: ``qkv``, ``out``, ``gate_up`` and ``down``."""
