@@ -130,7 +130,7 @@ _RULES = [
     ),
     _rule(r"``|`", _nothing),
     _rule(_EMOJI, _blank),
-    _rule(r"(?<![\w(])(?:[:;]['’]?-?[()DPp|]+|<3+)(?!\w)", _blank),
+    _rule(r"(?<![\w(])(?:[:;]['’]?-?[()DPp|]+|<3+|\^_*\^)(?!\w)", _blank),
     # A blank line ends a sentence; any other line break is a blank.
     _rule(r"(?<=[^\s.!?:;,…])[ \t]*\n[ \t]*\n\s*(?=\S)", _full_stop),
 ]

@@ -18,7 +18,7 @@ _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
 _DATED = re.compile(
     r"\b(?:(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day|s)?\b|appointment|arriv|"
     r"birthday|book|calendar|check-?in|clos(?:es|ed)\b|conference|dates?\b|deadline|deliver|depart|"
-    r"due\b|easter|christmas|event|expir|flight|holiday|interview|launch|meet|open(?:s|ed)\b|party|"
+    r"due\b|easter|christmas|halloween|thanksgiving|event|expir|flight|holiday|interview|launch|meet|open(?:s|ed)\b|party|"
     r"reserv|RSVP|sale runs|schedul|starts?\b|submi|this year|next year|wedding|week of)",
     re.I,
 )

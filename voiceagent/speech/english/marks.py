@@ -2,6 +2,7 @@
 
 import re
 
+from voiceagent.speech.english.units import PERIODS
 from voiceagent.speech.mapped import Replacement
 from voiceagent.speech.punctuation import punctuation
 from voiceagent.speech.rules import blank, rule
@@ -43,6 +44,16 @@ _SIGNS = {
     "∫": "the integral of",
     "∂": "partial",
     "∈": "in",
+    "∪": "union",
+    "∩": "intersection",
+    "∅": "the empty set",
+    "⊂": "is a subset of",
+    "∀": "for all",
+    "∃": "there is",
+    "∠": "angle",
+    "⊥": "is perpendicular to",
+    "∥": "is parallel to",
+    "∴": "therefore",
     "∝": "is proportional to",
     "¶": "paragraph",
     **_GREEK,
@@ -87,11 +98,49 @@ def _heart(match: re.Match[str]) -> Replacement:
     return "love"
 
 
-EMOJI_RULES = [rule(r"(?<=\bI )[❤♥]\ufe0f?(?= \w)", _heart)]
-"""Of the emoji only this one is read out."""
+def _stars(match: re.Match[str]) -> Replacement:
+    """``★★★★☆`` -> ``four out of five stars``, ``4★ hotel`` -> ``4 star hotel``."""
+    full, empty = len(match["full"]), len(match["empty"])
+    if match["count"]:
+        return f"{match['count']} star"
+    return f"{full} out of {full + empty} stars" if empty else f"{full} star{'s' * (full > 1)}"
+
+
+EMOJI_RULES = [
+    rule(r"(?<=\bI )[❤♥]\ufe0f?(?= \w)", _heart),
+    rule(r"(?P<count>\d)?(?P<full>★+)(?P<empty>☆*)", _stars),
+]
+"""Of the emoji only these are read out."""
+
+
+def _towards(match: re.Match[str]) -> Replacement:
+    """``x→0``."""
+    return " to "
+
+
+def _per(match: re.Match[str]) -> Replacement:
+    """``days/yr``."""
+    return f" per {PERIODS[match['per']]}"
+
+
+def _versus(match: re.Match[str]) -> Replacement:
+    """``Roe v. Wade``."""
+    return [match.span("one"), (" versus ", match.end("one"), match.end())]
+
+
+def _joined(match: re.Match[str]) -> Replacement:
+    return ""
+
 
 RULES = [
     rule(r"\band/or\b", _and_or),
+    rule(r"(?<=\bTL);(?=DR\b)", _joined),
+    rule(r"(?P<one>\b[A-Z][\w'-]+) v\. (?=[A-Z])", _versus),
+    rule(r"(?<=\b[a-z]) ?(?:→|->) ?(?=(?:[a-z]|zero|one|infinity|∞)(?!\w))", _towards),
+    rule(
+        r"(?<=[a-z]s)/(?P<per>yr|mo|wk|hr|min|sec|year|month|week|day|hour|night|person|user)\b",
+        _per,
+    ),
     rule(
         r"\b(?:[Hh]e/she|[Ss]he/he|[Hh]is/her|[Hh]im/her|[Yy]es/[Nn]o|[Tt]rue/[Ff]alse)\b", _either
     ),

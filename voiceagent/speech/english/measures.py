@@ -53,6 +53,17 @@ def _per(match: re.Match[str]) -> str:
     return f" per {name}"
 
 
+def _part_of_an_inch(match: re.Match[str]) -> Replacement:
+    """``5/16"`` where the quotation mark closes nothing."""
+    if match.string[: match.start()].count('"') % 2:
+        return None
+    top, bottom = int(match["top"] or 0), int(match["bottom"] or 0)
+    if match["sign"]:
+        top, bottom = VULGAR_FRACTIONS[match["sign"]]
+    said = fraction(top, bottom, whole=match["whole"])
+    return said and f"{said} {'inches' if match['whole'] else 'inch'}"
+
+
 def _per_one(match: re.Match[str]) -> Replacement:
     """``$5 per lb.``"""
     return _PER[match["per"]]
@@ -137,6 +148,11 @@ def _part_of_a_unit(match: re.Match[str]) -> Replacement:
 
 _SIGNS = "".join(VULGAR_FRACTIONS)
 RULES = [
+    rule(
+        rf"(?<![\w.,/])(?:(?P<whole>\d+)(?: |(?=[{_SIGNS}])))?"
+        rf"(?:(?P<top>\d{{1,2}})/(?P<bottom>\d{{1,2}})|(?P<sign>[{_SIGNS}]))[\"″](?!\w)",
+        _part_of_an_inch,
+    ),
     rule(
         rf"(?<![\w.,/])(?:(?P<whole>\d+)(?: |(?=[{_SIGNS}])))?"
         rf"(?:(?P<top>\d{{1,2}})/(?P<bottom>\d{{1,2}})|(?P<sign>[{_SIGNS}]))"

@@ -26,10 +26,14 @@ def _money(match: re.Match[str]) -> Replacement:
     if _describes(match):
         return minus + _describing(match)
     said = _amount(match["number"], symbol=match["symbol"], scale=match["scale"])
-    period = match["period"]
+    return minus + said + _per(match["period"])
+
+
+def _per(period: str | None) -> str:
+    """What ``/mo`` says."""
     if period == "ea":
-        return f"{minus}{said} each"
-    return minus + said + (f" per {PERIODS.get(period, period)}" if period else "")
+        return " each"
+    return f" per {PERIODS.get(period, period)}" if period else ""
 
 
 def _describing(match: re.Match[str]) -> str:
@@ -58,8 +62,9 @@ def _money_range(match: re.Match[str]) -> Replacement:
     high = _amount(match["high"], symbol=match["symbol"], scale=match["scale"])
     if match["low_scale"] or "." in match["number"]:
         low = _amount(match["number"], symbol=match["symbol"], scale=match["low_scale"])
-        return f"{low} to {high}"
-    return f"{number(match['number'])} to {high}"
+    else:
+        low = number(match["number"])
+    return f"{low} to {high}{_per(match['period'])}"
 
 
 def _amount(text: str, *, symbol: str, scale: str | None) -> str:
@@ -93,7 +98,7 @@ RULES = numeric(
         rule(
             rf"(?P<symbol>{_SYMBOL}) ?(?P<number>{NUMBER})"
             rf"(?: ?(?P<low_scale>{alternatives(_SCALES)}))? ?[-–] ?{_SYMBOL}?(?P<high>{NUMBER})"
-            rf"{_SCALE}(?![\w-])",
+            rf"{_SCALE}(?![\w-])(?:{_PERIOD})?",
             _money_range,
         ),
         rule(

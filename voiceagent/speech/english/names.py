@@ -60,6 +60,8 @@ _ABBREVIATIONS = {
     "n/a": "not applicable",
     "N/A": "not applicable",
     "c/o": "care of",
+    "b/c": "because",
+    "s/he": "she or he",
     "temp.": "temperature",
     "w/o": "without",
     "w/": "with",
@@ -281,6 +283,14 @@ def _street_of_a_name(match: re.Match[str]) -> Replacement:
     return [(match.start(), begin), (f" {_STREETS[match['kind']]}{stop}", begin, end)]
 
 
+def _direction(match: re.Match[str]) -> Replacement:
+    return _DIRECTIONS[match["direction"]] + " "
+
+
+def _unit_of_an_address(match: re.Match[str]) -> Replacement:
+    return _BEFORE_NUMBERS[match["word"]]
+
+
 def _avenue(match: re.Match[str]) -> Replacement:
     """``5th Ave``, ``MLK Jr. Blvd.``: these are never short for anything else."""
     stop = "." if match["dot"] and ends_sentence(match.string[match.end() :]) else ""
@@ -377,6 +387,12 @@ _HOUSE_RULES = [
 ADDRESS_RULES = [
     *numeric(_HOUSE_RULES),
     rule(
+        r"(?<![\w.])(?P<direction>[NSEW])\.? (?=(?:[A-Z][a-z]+|\d+(?:st|nd|rd|th)) "
+        r"(?:St|Ave|Blvd|Rd|Dr|Ln|Street|Avenue|Road)\b)",
+        _direction,
+    ),
+    rule(r"\b(?P<word>Hwy|Rte|Apt|Rm|Bldg)(?= \d)", _unit_of_an_address),
+    rule(
         r"(?P<way>\b(?:[Oo]n|[Aa]long|[Dd]own|up|off|onto|[Aa]cross|cross(?:es)?|and) |& )?"
         r"(?<![\w-])"
         r"(?P<name>[A-Z][a-z]+|\d+(?:st|nd|rd|th))"
@@ -385,7 +401,13 @@ ADDRESS_RULES = [
         _street_of_a_name,
     ),
     rule(
-        r"(?P<name>\b[A-Z][\w'-]*\.?|\b\d+(?:st|nd|rd|th)) (?P<kind>Ave|Blvd|Pkwy)\b(?P<dot>\.?)",
+        r"(?P<name>\b[A-Z][\w'-]*\.?|\b\d+(?:st|nd|rd|th)) "
+        r"(?P<kind>Ave|Blvd|Pkwy)\b(?P<dot>\.?)",
+        _avenue,
+    ),
+    rule(
+        r"(?<![\w.])(?P<name>[A-Z][a-z]+|\d+(?:st|nd|rd|th)) (?P<kind>St|Rd|Ln)(?P<dot>)"
+        r"(?=$|[,;!?])",
         _avenue,
     ),
 ]

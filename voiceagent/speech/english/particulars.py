@@ -5,7 +5,7 @@ import unicodedata
 
 from voiceagent.speech.english.numbers import cardinal, digits, number, pair, plural, year
 from voiceagent.speech.english.units import SCALES
-from voiceagent.speech.mapped import Replacement
+from voiceagent.speech.mapped import Kept, Replacement, Said
 from voiceagent.speech.rules import numeric, rule
 
 _BOOKS = (
@@ -143,7 +143,11 @@ def _numbered(match: re.Match[str]) -> Replacement:
     """``Room 101`` -> ``Room one oh one``, ``Flight 1234`` -> ``Flight twelve thirty four``."""
     if match["number"].endswith("00"):
         return None
-    return [match.span("what"), (_pairs(match["number"]), *match.span("number"))]
+    begin, end = match.span("what")
+    what: Kept | Said = (begin, end)
+    if match["what"] == "Hwy ":
+        what = ("Highway ", begin, end)
+    return [what, (_pairs(match["number"]), *match.span("number"))]
 
 
 def _plain_digits(match: re.Match[str]) -> Replacement:
@@ -158,7 +162,7 @@ def _raised(match: re.Match[str]) -> Replacement:
 
 def _out_of(match: re.Match[str]) -> Replacement:
     """``4.5/5``, ``rated 9/10``."""
-    said = f"{number(match['points'])} out of {cardinal(int(match['most']))}"
+    said = f"{number(match['points'])} out of {number(match['most'])}"
     begin = match.start("points")
     return [(match.start(), begin), (said, begin, match.end())]
 
@@ -278,7 +282,11 @@ RULES = [
                 r" (?:[A-Z]{2} ?)?)(?P<number>[1-9]\d{2,3})\b(?![.,]\d|-\d)",
                 _numbered,
             ),
-            rule(r"(?<![\w./])(?P<points>\d{1,2}\.\d)/(?P<most>5|10|100)(?![\w/]|[.,]\d)", _out_of),
+            rule(
+                r"(?<![\w./])(?P<points>\d{1,2}\.\d\d?)/(?P<most>[45](?:\.0)?|10|100)"
+                r"(?![\w/]|[.,]\d)",
+                _out_of,
+            ),
             rule(
                 r"\b(?:[Rr]at(?:ed?|ing)|[Ss]cored?|[Gg]ot|[Gg]ave(?: \w+)?|[Gg]ive(?: \w+)?)"
                 r"(?:(?: an?|:| of| is| was| it))*"
@@ -310,7 +318,9 @@ RULES = [
         _raised,
     ),
     rule(
-        r"(?:(?<=\b[A-F])|(?<=\b[A-Z][a-z]))-(?=[\s.,;:!?)]|$)(?! (?:and|or|to) [A-Z]?\w*-)", _grade
+        r"(?:(?<=\b[A-FO])|(?<=\bAB)|(?<=\b[A-Z][a-z]))-(?=[\s.,;:!?)]|$)"
+        r"(?! (?:and|or|to) [A-Z]?\w*-)",
+        _grade,
     ),
     rule(r"\bWW ?(?P<which>I{1,2}|[12])\b", _world_war),
 ]

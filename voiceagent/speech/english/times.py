@@ -108,6 +108,7 @@ RULES = [
             rule(r"(?<![\d:.])(?P<minute>\d{1,2}):(?P<second>[0-5]\d)\.(?P<part>\d{1,3})\b", _lap),
             rule(r"(?<=\bnoon)\s*[-–]\s*(?=\d)", _to),
             rule(r"(?<=[\dmM.])\s*[-–]\s*(?=\d{1,2}(?::\d\d)? ?[apAP]\.?[mM]\b)", _to),
+            rule(r"(?<=(?<![\d:.,/-])\d)\s*[-–]\s*(?=\d{1,2}:\d\d(?![:\d]))", _to),
             rule(r"(?<=:\d\d)\s*[-–]\s*(?=\d{1,2}:\d\d(?![:\d]))", _to),
             rule(
                 rf"\b(?P<hour>\d{{1,2}}):(?P<minute>\d\d):(?P<second>\d\d)(?: ?{_HALF})?{_ZONE}"
