@@ -3,8 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
+import torch
+
 from voiceagent.config import Decoding, cache_directory
 from voiceagent.decoding.loading import load_models, machine_preset
+from voiceagent.decoding.model import CausalModel
 from voiceagent.evaluation.lab import Lab
 from voiceagent.weights.manifest import Manifest, Preset
 from voiceagent.weights.store import Store
@@ -12,6 +15,7 @@ from voiceagent.weights.store import Store
 _PAGES = Path("/proc/self/statm")
 _PAGE_BYTES = 4096
 _MEGABYTE = 1 << 20
+_POSITIONS = 16
 
 
 def open_lab(preset: str | None, *, config: Decoding, max_tokens: int) -> tuple[Lab, Preset]:
@@ -25,11 +29,13 @@ def open_lab(preset: str | None, *, config: Decoding, max_tokens: int) -> tuple[
     files = dict(chosen.files)
     drafts = files.pop("draft", ())
     target = load_models(config, preset=replace(chosen, files=files), store=store)
+    _touch(target.target)
     before_mb = resident_mb()
     draft = None
     if drafts:
         as_target = replace(chosen, files={"target": drafts})
         draft = load_models(config, preset=as_target, store=store).target
+        _touch(draft)
     after_mb = resident_mb()
     added = None if before_mb is None or after_mb is None else after_mb - before_mb
     lab = Lab(
@@ -41,6 +47,12 @@ def open_lab(preset: str | None, *, config: Decoding, max_tokens: int) -> tuple[
         memory_added_mb=added,
     )
     return lab, chosen
+
+
+def _touch(model: CausalModel) -> None:
+    """Reads every weight once: what lies in a mapped file counts only then."""
+    with torch.inference_mode():
+        model.forward(torch.zeros(1, dtype=torch.int64), model.new_cache(_POSITIONS))
 
 
 def resident_mb() -> float | None:

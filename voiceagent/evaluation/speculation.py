@@ -98,18 +98,20 @@ def evaluate(
     """
     lab.run(prompts.prompts[0], plan.candidate)  # an unknown drafter is no failure of a reply
     began_s, load_before = time.time(), os.getloadavg()
-    runs, failures = Runs(), [0]
+    runs, failures = Runs(), 0
     main = _main_settings(lab, plan)
-    _decode(lab, prompts.prompts, main, runs, failures, progress)
     part = prompts.every(plan.others_step)
     beside = [each for each in plan.others if each.name != plan.candidate.name]
-    _decode(lab, part.prompts, beside, runs, failures, progress)
+    for number, prompt in enumerate(prompts.prompts, start=1):
+        settings_here = [*main, *beside] if prompt in part.prompts else main
+        failures += _decode(lab, prompt, settings_here, runs, number, progress)
+        progress(f"{number}/{len(prompts.prompts)} prompts")
     exact = _exactness(lab, runs, [plan.candidate, *beside], thresholds)
     sabotage = _sabotage(lab, prompts, plan, thresholds, progress)
     variants = _variants(lab, prompts, plan, progress)
     load = _load(lab, prompts, plan, progress)
-    drift = _drift(lab, prompts, plan, progress)
-    evidence = _evidence(lab, runs, plan, exact, load, failures[0])
+    drift = _drift(lab, runs, plan, progress)
+    evidence = _evidence(lab, runs, plan, exact, load, failures)
     verdict = decide(evidence, thresholds)
     report = {
         "schema": SCHEMA,
@@ -153,22 +155,21 @@ def _main_settings(lab: Lab, plan: Plan) -> list[Setting]:
 
 def _decode(
     lab: Lab,
-    prompts: Sequence[Prompt],
+    prompt: Prompt,
     settings: Sequence[Setting],
     runs: Runs,
-    failures: list[int],
+    number: int,
     progress: Progress,
-) -> None:
-    """Every prompt, every setting in turn, in an order that moves on."""
-    for number, prompt in enumerate(prompts):
-        at = number % max(len(settings), 1)
-        for setting in (*settings[at:], *settings[:at]):
-            try:
-                runs.add(lab.run(prompt, setting))
-            except VoiceAgentError as error:
-                failures[0] += 1
-                progress(f"{prompt.id} under {setting.name} failed: {error}")
-        progress(f"{number + 1}/{len(prompts)} prompts under {len(settings)} settings")
+) -> int:
+    """A prompt under every setting in turn, in an order that moves on; returns the failures."""
+    at, failures = number % len(settings), 0
+    for setting in (*settings[at:], *settings[:at]):
+        try:
+            runs.add(lab.run(prompt, setting))
+        except VoiceAgentError as error:
+            failures += 1
+            progress(f"{prompt.id} under {setting.name} failed: {error}")
+    return failures
 
 
 # Exactness and sabotage ----------------------------------------------------------------------
@@ -300,13 +301,13 @@ def _load(lab: Lab, prompts: PromptSet, plan: Plan, progress: Progress) -> dict[
     }
 
 
-def _drift(lab: Lab, prompts: PromptSet, plan: Plan, progress: Progress) -> dict[str, Any]:
+def _drift(lab: Lab, runs: Runs, plan: Plan, progress: Progress) -> dict[str, Any]:
+    """On the prompts with the longest replies: a drift needs room to be seen."""
     if not plan.drift_replies:
         return {}
     progress("drift: the drafter is spoilt in the middle of a conversation")
-    long = [each for each in prompts.of("ordinary") if each.group in ("explain", "advice", "list")]
-    chosen = (long or list(prompts.prompts))[: plan.drift_replies]
-    return inject_drift(lab, chosen)
+    longest = sorted(runs.of(PLAIN.name), key=lambda run: len(run.tokens), reverse=True)
+    return inject_drift(lab, [run.prompt for run in longest[: plan.drift_replies]])
 
 
 # The report ----------------------------------------------------------------------------------
