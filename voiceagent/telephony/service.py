@@ -10,6 +10,7 @@ from voiceagent.config import Config, TwilioAccount, sip_password
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.session.models import Models
 from voiceagent.telephony.audiosocket import AudioSocketServer
+from voiceagent.telephony.outgoing import TwilioCalls
 from voiceagent.telephony.provider_routes import ProviderRoutes
 from voiceagent.telephony.switchboard import Switchboard
 from voiceagent.telephony.twilio_routes import TwilioRoutes, door_of
@@ -29,6 +30,7 @@ class Telephony:
 
     Raises:
         ConfigError: there is an account and no public URL.
+        NotCalled: there is a number to call from, and no account to pay for it.
     """
 
     def __init__(
@@ -43,6 +45,13 @@ class Telephony:
         self.switchboard = Switchboard(models, config)
         door = door_of(account, public_url=config.telephony.public_url)
         self._twilio = TwilioRoutes(self.switchboard, door=door)
+        if account is not None and door is not None and config.telephony.caller_id:
+            self._twilio.calls = TwilioCalls(
+                account,
+                caller_id=config.telephony.caller_id,
+                document=door.answer,
+                max_call_s=config.telephony.max_call_s,
+            )
         self._others = ProviderRoutes(self.switchboard, key=key)
 
     @property

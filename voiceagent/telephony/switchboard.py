@@ -61,15 +61,14 @@ class Switchboard:
     def is_full(self) -> bool:
         """Whether one more call would have to be refused."""
         now_s = self._clock()
-        while self._promises and self._promises[0] <= now_s:
-            self._promises.popleft()
+        self._promises = deque(each for each in self._promises if each > now_s)
         return self.calls + len(self._promises) >= self.config.telephony.max_calls
 
-    def promise(self) -> bool:
+    def promise(self, *, for_s: float = PROMISE_S) -> bool:
         """Keeps a seat for a call whose sound is about to come; false if there is none."""
         if self.is_full:
             return False
-        self._promises.append(self._clock() + PROMISE_S)
+        self._promises.append(self._clock() + for_s)
         return True
 
     @contextlib.contextmanager
