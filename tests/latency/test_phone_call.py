@@ -1,20 +1,25 @@
-"""The caller's rig against this project's own answering of calls, on doubles of the models."""
+"""The caller's rigs against this project's own answering of calls, on doubles of the models."""
 
 import asyncio
+import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from baresip_phone import free_port
 from known_sounds import voice
 from phones import answering, call_config
 from talk_doubles import ScriptedSource, models
 
+from voiceagent.latency.caller import CallError
 from voiceagent.latency.director import Director
 from voiceagent.latency.exchange import CueKind, Exchange
 from voiceagent.latency.library import Library
 from voiceagent.latency.measures import turns_of
-from voiceagent.latency.phone import Phone, PhoneError
+from voiceagent.latency.programs import running
 from voiceagent.latency.rig import Rig, RigError
+from voiceagent.latency.run import Called
 from voiceagent.latency.scenario import parse_set
 from voiceagent.latency.soundness import soundness
 from voiceagent.sound.files import write_wav
@@ -45,8 +50,8 @@ def library(tmp_path: Path) -> Library:
 
 def play(url: str, library: Library) -> list[Exchange]:
     """Every scenario in one call."""
-    with Phone(url) as phone:
-        director = Director(phone, library)
+    with Called(address=url).line() as line:
+        director = Director(line, library)
         return [director.play(each, seed=0) for each in parse_set(SET, origin="test").scenarios]
 
 
@@ -59,6 +64,11 @@ async def test_a_call_is_measured(library: Library) -> None:
         url = str(client.make_url(STREAM_PATH)).replace("http", "ws", 1)
         interrupted, keys = await asyncio.to_thread(play, url, library)
         assert len(happenings) > 0
+    _check(interrupted, keys)
+
+
+def _check(interrupted: Exchange, keys: Exchange) -> None:
+    """A question, an interruption of its answer, and keys."""
     assert soundness(interrupted).is_sound
     question, interruption = turns_of(interrupted)
     assert question.response_gap_ms is not None
@@ -72,9 +82,23 @@ async def test_a_call_is_measured(library: Library) -> None:
     assert [cue.kind for cue in keys.cues] == [CueKind.KEYS]
 
 
+def test_a_call_over_sip_is_measured(library: Library) -> None:
+    """The same over SIP and RTP, with a telephone on this side and the product on the other."""
+    port = free_port()
+    support = Path(__file__).parents[1] / "support"
+    environment = {**os.environ, "PYTHONPATH": f"{support}:{support.parents[1]}"}
+    command = [sys.executable, str(support / "answering_sip.py"), str(port)]
+    with running(command, environment=environment, name="the agent", ready="listening"):
+        interrupted, keys = play(f"sip:bob@127.0.0.1:{port}", library)
+    _check(interrupted, keys)
+
+
 def test_nobody_answers() -> None:
     """A port on which nobody listens is one line."""
-    with pytest.raises(PhoneError, match="does not answer"), Phone("ws://127.0.0.1:9/"):
+    with (
+        pytest.raises(CallError, match="does not answer"),
+        Called(address="ws://127.0.0.1:9/").line(),
+    ):
         pass
 
 

@@ -13,7 +13,7 @@ from simulated_agent import BASE_MS, simulate
 from voiceagent.latency.analysis import TurnValues, compare_runs, explain, judge
 from voiceagent.latency.comparison import Verdict
 
-TURNS = 24
+TURNS = 20
 INJECTED_MS = 50.0
 BEFORE, AFTER = 1, 2
 """Seeds of the two runs."""

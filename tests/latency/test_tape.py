@@ -6,11 +6,13 @@ import threading
 import numpy as np
 import pytest
 
-from voiceagent.latency.phone import FRAME, Far
+from voiceagent.latency.caller import Far
+from voiceagent.latency.media_stream import take
 from voiceagent.latency.tape import Tape
 from voiceagent.telephony.g711 import encode_mulaw
 
 RATE_HZ = 1000
+FRAME = 160
 
 
 def piece(*, ear: float, seconds: float = 0.1) -> np.ndarray:
@@ -71,8 +73,8 @@ def mark(name: str) -> dict[str, object]:
 
 def test_the_far_end_plays_in_order() -> None:
     """Sound of any length comes out 20 ms at a time, silence behind it."""
-    far = Far()
-    far.take(media(FRAME + 40))
+    far = Far(rate_hz=8000)
+    take(media(FRAME + 40), far)
     assert far.play().min() > 0
     second = far.play()
     assert (second[:40].min() > 0, second[40:].any()) == (True, False)
@@ -81,23 +83,23 @@ def test_the_far_end_plays_in_order() -> None:
 
 def test_a_mark_comes_back_when_it_was_played() -> None:
     """Not before the sound in front of it has been, and at once where there is none."""
-    far = Far()
-    far.take(mark("nothing"))
+    far = Far(rate_hz=8000)
+    take(mark("nothing"), far)
     assert far.returned == ["nothing"]
-    far.take(media(FRAME))
-    far.take(mark("first"))
-    far.take(media(FRAME))
-    far.take(mark("second"))
+    take(media(FRAME), far)
+    take(mark("first"), far)
+    take(media(FRAME), far)
+    take(mark("second"), far)
     far.play()
     assert far.returned == ["nothing", "first"]
 
 
 def test_a_clear_throws_sound_away_and_returns_its_marks() -> None:
     """As Twilio has it: who takes a returned mark for heard sound is wrong."""
-    far = Far()
-    far.take(media(10 * FRAME))
-    far.take(mark("never heard"))
-    far.take({"event": "clear"})
+    far = Far(rate_hz=8000)
+    take(media(10 * FRAME), far)
+    take(mark("never heard"), far)
+    take({"event": "clear"}, far)
     assert far.returned == ["never heard"]
     assert not far.play().any()
     assert far.clears == 1

@@ -12,7 +12,7 @@ from voiceagent.commands._arguments import positive_count, quantity
 if TYPE_CHECKING:
     from voiceagent.latency.agents import Agent
     from voiceagent.latency.director import Words
-    from voiceagent.latency.run import AgentRun, Caller, Played
+    from voiceagent.latency.run import AgentRun, Called, Played
     from voiceagent.latency.scenario import Scenario
 
 EPILOG = """\
@@ -21,7 +21,8 @@ examples:
   voiceagent latency --scenarios turns --repeat 3
   voiceagent latency --peer pipecat-stock --repeat 4    a stock pipecat bot beside it
   voiceagent latency --agent "python my_bot.py" --ready listening
-  voiceagent latency --stream ws://127.0.0.1:8765/telephony/media-stream
+  voiceagent latency --call ws://127.0.0.1:8765/telephony/media-stream
+  voiceagent latency --call sip:agent@127.0.0.1:5060 --scenarios telephone
   voiceagent latency --compare reports/latency/monday/report.json --max-response-gap-p50 700
   voiceagent latency both.wav monday/*.wav              recordings from elsewhere
 
@@ -60,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     who.add_argument("--peer", action="append", metavar="NAME", default=[], help="pipecat-stock")
     who.add_argument("--agent", metavar="COMMAND", help="any program with microphone and speaker")
     who.add_argument("--ready", default="", metavar="TEXT", help="what it prints when it listens")
-    who.add_argument("--stream", metavar="URL", help="call a media-stream socket instead")
+    who.add_argument("--call", metavar="ADDRESS", help="ws://, wss:// or sip: instead")
     out = parser.add_argument_group("what comes of it")
     out.add_argument(
         "--out", type=Path, default=Path("reports/latency"), metavar="FOLDER", help="for everything"
@@ -142,22 +143,22 @@ def _check_keys(scenarios: "list[Scenario]", arguments: argparse.Namespace) -> N
         for scenario in scenarios
         if any(step.kind is CueKind.KEYS for step in scenario.steps)
     ]
-    if keys and (not arguments.stream or arguments.peer):
-        raise VoiceAgentError(f"{keys[0]} presses keys, and a sound card has none: use --stream")
+    if keys and (not arguments.call or arguments.peer):
+        raise VoiceAgentError(f"{keys[0]} presses keys, and a sound card has none: use --call")
 
 
-def _agents(arguments: argparse.Namespace) -> "list[Agent | Caller]":
+def _agents(arguments: argparse.Namespace) -> "list[Agent | Called]":
     """Who is measured: the first one is what the others are compared with."""
     from voiceagent.core.errors import VoiceAgentError
     from voiceagent.latency.agents import PEERS, Command, Ours
-    from voiceagent.latency.run import Caller
+    from voiceagent.latency.run import Called
 
     unknown = [name for name in arguments.peer if name not in PEERS]
     if unknown:
         raise VoiceAgentError(f"no peer {unknown[0]!r}; there are {', '.join(PEERS)}")
-    peers: list[Agent | Caller] = [PEERS[name](arguments.max_tokens) for name in arguments.peer]
-    if arguments.stream:
-        return [Caller(url=arguments.stream), *peers]
+    peers: list[Agent | Called] = [PEERS[name](arguments.max_tokens) for name in arguments.peer]
+    if arguments.call:
+        return [Called(address=arguments.call), *peers]
     if arguments.agent:
         return [Command(command=arguments.agent, ready=arguments.ready), *peers]
     options = []

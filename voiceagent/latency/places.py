@@ -8,6 +8,10 @@ from voiceagent.sound.resample import resample
 
 MATCH_HZ = 8_000
 LEAST_CORRELATION = 0.5
+AS_GOOD = 0.8
+SAME_S = 0.05
+"""A place nearly as good as the best is the same sound played before; of lags so close together,
+each a period of the voice apart, the best one is meant."""
 STEP_S = 30.0
 """The recording is gone through in windows: a piece that was played twice is in it twice, and the
 first place behind the piece before is meant."""
@@ -39,14 +43,16 @@ class Places:
 
 
 def _lag(needle: NDArray[np.float64], hay: NDArray[np.float64]) -> int | None:
-    """The sample of ``hay`` at which ``needle`` fits best; negative where its beginning is cut
-    off."""
+    """The first sample of ``hay`` at which ``needle`` fits about as well as anywhere in it;
+    negative where its beginning is cut off."""
     if not needle.any() or not hay.any():
         return None
     size = 1 << (len(needle) + len(hay)).bit_length()
-    scores = np.fft.irfft(np.fft.rfft(hay, size) * np.conj(np.fft.rfft(needle, size)), size)
-    best = int(scores.argmax())
-    lag = best if best < len(hay) else best - size
+    wrapped = np.fft.irfft(np.fft.rfft(hay, size) * np.conj(np.fft.rfft(needle, size)), size)
+    scores = np.concatenate([wrapped[size - len(needle) :], wrapped[: len(hay)]])
+    first = int(np.flatnonzero(scores >= AS_GOOD * scores.max())[0])
+    best = first + int(scores[first : first + int(SAME_S * MATCH_HZ)].argmax())
+    lag = best - len(needle)
     found = hay[max(lag, 0) : lag + len(needle)]
     norm = np.sqrt((found**2).sum() * (needle**2).sum())
     return lag if norm > 0 and scores[best] >= LEAST_CORRELATION * norm else None

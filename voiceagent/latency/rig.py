@@ -111,7 +111,7 @@ class Rig:
         Raises:
             RigError: always.
         """
-        raise RigError(f"keys ({keys}) need a telephone: measure with --stream")
+        raise RigError(f"keys ({keys}) need a telephone: measure with --call")
 
     def listen(self) -> "BothSides":
         """Records both sides from now on."""

@@ -4,6 +4,7 @@ import contextlib
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -12,10 +13,11 @@ import numpy as np
 from voiceagent.core.trace import Record, read
 from voiceagent.latency.agents import Agent, observed_ms
 from voiceagent.latency.analysis import Judged, explain, judge
+from voiceagent.latency.caller import Caller, CallError, Wire
 from voiceagent.latency.director import Director, Line, Words
 from voiceagent.latency.exchange import CueKind, Exchange
 from voiceagent.latency.library import Library
-from voiceagent.latency.phone import Phone
+from voiceagent.latency.media_stream import MediaStreamWire
 from voiceagent.latency.rig import Rig
 from voiceagent.latency.scenario import Scenario
 from voiceagent.latency.waterfall import OwnRecording, Waterfall
@@ -64,11 +66,34 @@ class Watching(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Caller:
-    """An agent that runs somewhere already and is called at ``url``."""
+class Called:
+    """An agent that runs somewhere already and is called.
 
-    url: str
+    Attributes:
+        address: ``ws://`` or ``wss://`` for a media stream, ``sip:`` for a telephone.
+    """
+
+    address: str
     name: str = "call"
+
+    def line(self) -> Caller:
+        """The call; use it in a ``with`` statement.
+
+        Raises:
+            CallError: the address has none of these forms, or SIP is not installed.
+        """
+        return Caller(self._wire(), to=self.address)
+
+    def _wire(self) -> Callable[[], Wire]:
+        if self.address.startswith(("ws://", "wss://")):
+            return partial(MediaStreamWire, self.address)
+        if not self.address.startswith(("sip:", "sips:")):
+            raise CallError(f"{self.address}: an address begins with ws://, wss:// or sip:")
+        try:
+            from voiceagent.latency.sip import SipWire
+        except ImportError as error:
+            raise CallError(f"SIP needs the extra `sip` ({error})") from error
+        return partial(SipWire, self.address)
 
 
 @dataclass(kw_only=True)
@@ -82,7 +107,7 @@ class _Seat:
 
 
 def measure(
-    agents: Sequence[Agent | Caller],
+    agents: Sequence[Agent | Called],
     scenarios: Sequence[Scenario],
     *,
     library: Library,
@@ -122,11 +147,11 @@ def measure(
 
 
 @contextlib.contextmanager
-def _seat(agent: Agent | Caller, library: Library, words: Words | None) -> Iterator[_Seat]:
+def _seat(agent: Agent | Called, library: Library, words: Words | None) -> Iterator[_Seat]:
     run = AgentRun(name=agent.name)
-    if isinstance(agent, Caller):
-        with Phone(agent.url) as phone:
-            yield _seated(run, phone, library, words, list, None)
+    if isinstance(agent, Called):
+        with agent.line() as caller:
+            yield _seated(run, caller, library, words, list, None)
         return
     with Rig() as rig, agent.start(rig.environment) as program:
         yield _seated(run, rig, library, words, program.lines, agent)
