@@ -1,6 +1,7 @@
 """The command line: parses, dispatches to one module of ``commands``, turns errors into one line.
 
-Exit status: 0 on success, 2 on wrong usage, 130 on Ctrl-C, 1 otherwise. With ``--json`` the last
+Exit status: 0 on success, 2 on wrong usage, 130 on Ctrl-C, 1 otherwise (``eval speculation`` also
+answers with it: 3 and 4). With ``--json`` the last
 line on standard output is one JSON object.
 """
 
@@ -23,7 +24,7 @@ COMMANDS = {
     "segment": "run the committer alone: text in, committed segments out",
     "spoken": "say how a written text is spoken",
     "latency": "measure from sound how long users wait, and where the time goes",
-    "eval": "what speculation did to the people who watched",
+    "eval": "whether speculation pays, and what it does to the people who watch",
     "replay": "show a trace again, or prove its invariants",
     "models": "list, fetch and verify model files",
     "doctor": "what this machine has, what is missing, how to get it",

@@ -19,6 +19,7 @@ from voiceagent.config import Decoding
 from voiceagent.core.history import Message, Role
 from voiceagent.decoding.engine import Engine, EngineError
 from voiceagent.decoding.generation import Request
+from voiceagent.evaluation.churn_page import churn_page
 from voiceagent.evaluation.drifted import inject_drift
 from voiceagent.evaluation.lab import PLAIN, Lab, Setting
 from voiceagent.evaluation.lineage import lineage
@@ -266,6 +267,26 @@ def test_the_sweep_derives_every_surface_from_one_recording(lab: Lab) -> None:
                 row["tokens"]["churn_by_position"], rel=0.25
             )
     assert len(found["recommended"]) == 12
+    page = churn_page(found)
+    assert "What is usual today" in page
+    assert "<script" not in page
+
+
+def test_the_command_sweeps_the_tiny_preset(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without traces it decodes itself; the page and the last line hold the report."""
+    page = tmp_path / "churn.html"
+    given = [
+        *("eval", "churn", "--preset", "tiny", "--windows", "2", "--temperatures", "0"),
+        *("--prompts", "1", "--max-tokens", "8", "--html", str(page), "--json"),
+        *("--thresholds", str(DATA / "thresholds.toml")),
+    ]
+    assert main(given) == 0
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert [each["window"] for each in told["settings"]] == [0, 2]
+    assert told["limits"]["churn_max"] == LIMITS.surfaces["chat"].churn_max
+    assert "Recommended K" in page.read_text()
 
 
 def test_default_settings_have_both_baselines_of_a_drafter(lab: Lab) -> None:

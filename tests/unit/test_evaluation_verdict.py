@@ -51,7 +51,7 @@ def test_what_passes_everything_is_adopted_and_says_what_would_reverse_it() -> N
     verdict = decide(evidence(), LIMITS)
     assert (verdict.answer, verdict.exit_status) == (Answer.ADOPT, 0)
     assert set(verdict.surfaces) == set(LIMITS.surfaces)
-    assert "would not be 'adopt' if this failed" in verdict.reversal
+    assert "would not be 'adopt' if this failed: cost_ratio_max" in verdict.reversal
 
 
 @pytest.mark.parametrize(
@@ -91,6 +91,7 @@ def test_a_surface_that_shows_too_much_is_left_out() -> None:
     verdict = decide(evidence(surfaces=surfaces), LIMITS)
     assert (verdict.answer, verdict.exit_status) == (Answer.SOME_SURFACES, 3)
     assert set(verdict.surfaces) == set(LIMITS.surfaces) - {"chat"}
+    assert "It would be 'adopt' if these held: churn_max (surface, chat)" in verdict.reversal
 
 
 def test_a_surface_of_a_few_prompts_is_not_decided() -> None:

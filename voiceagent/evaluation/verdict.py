@@ -10,6 +10,7 @@ from typing import Any
 
 from voiceagent.evaluation.thresholds import Thresholds, unit_of
 
+_TOLD = 3
 LEAST_COMPARED = 4
 """Prompts of a surface whose speed can be compared; of fewer nothing follows."""
 
@@ -239,14 +240,31 @@ def _reversal(
     surfaces: Mapping[str, Sequence[Check]],
 ) -> str:
     """The nearest change of a finding that changes the answer."""
-    if answer is not Answer.REJECT:
-        deciding = [*shared, *speed] if answer is Answer.ADOPT else shared
-        passing = [each for each in deciding if each.passed]
-        nearest = min(passing, key=lambda each: each.margin)
-        return f"The answer would not be '{answer}' if this failed: {nearest}."
+    every = [*speed, *(each for own in surfaces.values() for each in own)]
+    if answer is Answer.ADOPT:
+        return _would_fall(answer, [*shared, *every])
+    if answer is Answer.SOME_SURFACES:
+        missing = [each for each in every if not each.passed]
+        missing.sort(key=lambda each: each.margin, reverse=True)
+        rest = f" (and {len(missing) - _TOLD} more)" if len(missing) > _TOLD else ""
+        return (
+            f"{_would_fall(answer, shared)} It would be '{Answer.ADOPT}' if these held: "
+            + "; ".join(map(str, missing[:_TOLD]))
+            + f"{rest}."
+        )
     failed = [each for each in shared if not each.passed]
     if not failed:
         # No surface passes: the one that is nearest to it would have to.
         per_surface = [[each for each in own if not each.passed] for own in surfaces.values()]
         failed = min(per_surface, key=lambda own: (len(own), -sum(e.margin for e in own)))
     return "The answer would change if these held: " + "; ".join(map(str, failed)) + "."
+
+
+def _would_fall(answer: Answer, deciding: Sequence[Check]) -> str:
+    """What has the least room; what has none by nature (a single lie) is always said."""
+    gradual = [each for each in deciding if each.passed and each.margin > 0]
+    nearest = min(gradual, key=lambda each: each.margin)
+    return (
+        f"The answer would not be '{answer}' if this failed: {nearest}; or with a single "
+        "unexplained difference, failure or critical answer more than allowed."
+    )
