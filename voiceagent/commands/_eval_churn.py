@@ -98,21 +98,20 @@ def _print_sweep(report: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=f"chat under token push, drafter {report['drafter']}")
+    title = f"chat under token push, drafter {report['drafter']}: churn in tokens and in text"
+    table = Table(title=title, padding=(0, 1, 0, 0))
     for heading in (
-        *("T", "K", "speed-up", "accepted", "churn, tokens", "closed form", "churn, text"),
-        *("inversions/1000", "longest wrong", "misspoken a reply"),
+        *("T", "K", "speed-up", "accepted", "tokens", "closed form", "text"),
+        *("inversions per 1000", "longest wrong ms", "misspoken ms"),
     ):
         table.add_column(heading, justify="right")
     for row in report["settings"]:
         chat, tokens = row["surfaces"]["chat/token_push"], row["tokens"]
         cells: list[float | None] = [row["temperature"], row["window"], row["speedup"]]
         cells += [tokens["acceptance"], tokens["churn"], tokens["churn_closed_form"]]
-        cells += [chat["churn"], chat["inversions_per_1000"]]
-        own = [*("-" if each is None else f"{each:g}" for each in cells)]
-        own.append(f"{chat['wrong_visible_max_ms']:.0f} ms")
-        own.append(f"{row['usual_practice']['misspoken_ms_per_reply']:.0f} ms")
-        table.add_row(*own)
+        cells += [chat["churn"], chat["inversions_per_1000"], chat["wrong_visible_max_ms"]]
+        cells += [row["usual_practice"]["misspoken_ms_per_reply"]]
+        table.add_row(*("-" if each is None else f"{each:.4g}" for each in cells))
     Console().print(table)
     for name, found in report["recommended"].items():
         print(f"{name}: K = {found['window']} in {found['protocol']} ({found['why']})")
