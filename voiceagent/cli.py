@@ -10,6 +10,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from voiceagent import __version__
 from voiceagent.core.errors import VoiceAgentError
@@ -57,13 +58,20 @@ def _run(arguments_given: Sequence[str]) -> int:
     return int(_module(arguments.command).run(arguments))
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, like everything else here."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
 def _parser(*, chosen: str | None) -> argparse.ArgumentParser:
     """The parser; only the chosen command's module is imported, so that ``--help`` is quick."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="voiceagent",
         description="A voice agent that never says what the model took back.",
-        epilog="Start with: voiceagent models fetch, then: voiceagent talk --in question.wav "
-        "--out reply.wav",
+        epilog="Start with: voiceagent models fetch, then: voiceagent talk --in "
+        "audio_fixtures/blue-sky.wav --out reply.wav",
     )
     parser.add_argument("--version", action="version", version=f"voiceagent {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")

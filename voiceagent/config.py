@@ -33,6 +33,8 @@ _SECRETS = (
     *(*_TELEPHONY_SECRETS, _SIP_PASSWORD, _LINE_KEY),
 )
 MIN_TOKEN_CHARS = 16
+MAX_WINDOW = 16
+"""Drafted tokens of a round: beyond it no drafter is ever right."""
 """Shorter ones can be guessed."""
 
 
@@ -85,7 +87,8 @@ class Decoding:
 
     def __post_init__(self) -> None:
         """Refuses what no decoder could use."""
-        _require(self.window is None or self.window >= 0, "decoding.window", "0 or more")
+        right = self.window is None or 0 <= self.window <= MAX_WINDOW
+        _require(right, "decoding.window", f"0 to {MAX_WINDOW}")
         _require(0 <= self.trial_share <= 1, "decoding.trial_share", "from 0 to 1")
         _require(0 <= self.temperature < inf, "decoding.temperature", "0 or more, and finite")
         _require(self.top_k >= 0, "decoding.top_k", "0 or more")
@@ -215,7 +218,12 @@ def load_config(path: Path | None = None, *, flags: Mapping[str, Any] | None = N
     for dotted, value in (flags or {}).items():
         if value is not None:
             _set(tree, dotted.split("."), value)
-    config: Config = _build(Config, tree, at="")
+    try:
+        config: Config = _build(Config, tree, at="")
+        for tool in config.tools:
+            _require(bool(tool.command), f"tools.{tool.name}.command", "a program that runs it")
+    except ConfigError as error:
+        raise ConfigError(str(error) if path is None else f"{path}: {error}") from error
     return config
 
 

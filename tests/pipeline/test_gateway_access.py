@@ -158,7 +158,7 @@ def test_tls_files_that_cannot_be_used_are_told(capsys, tmp_path):
     """One line, before anything is loaded."""
     nothing = str(tmp_path / "none.pem")
     assert cli.main(["serve", "--certificate", nothing]) == 1
-    assert f"cannot use {nothing}" in capsys.readouterr().err
+    assert f"{nothing}: no PEM certificate" in capsys.readouterr().err
     assert cli.main(["serve", "--key", nothing]) == 1
     assert "--key needs --certificate" in capsys.readouterr().err
 

@@ -180,18 +180,30 @@ def test_wrong_options_are_one_clear_line(
     ("option", "value"),
     [
         *(("--temperature", value) for value in ("-1", "nan", "inf", "warm")),
-        *(("-k", value) for value in ("-1", "1.5")),
+        *(("-k", value) for value in ("-1", "1.5", "17")),
         ("--max-tokens", "0"),
     ],
 )
 def test_numbers_out_of_range_are_wrong_usage(
     command: list[str], option: str, value: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Found while the command line is read, long before a model is."""
+    """Found while the command line is read, long before a model is; told in one line."""
     with pytest.raises(SystemExit) as exit_:
         cli.main([*command, option, value])
     assert exit_.value.code == 2
-    assert f"argument {option}: '{value}' is" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert f"argument {option}: '{value}' is" in error
+    assert error.endswith("--help\n")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "loud"])
+def test_an_echo_has_a_finite_loudness(value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Anything else would make the sound no sound."""
+    with pytest.raises(SystemExit) as exit_:
+        talk("--in", "x.wav", "--echo", value)
+    assert exit_.value.code == 2
+    assert f"argument --echo: '{value}' is" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -199,6 +211,7 @@ def test_numbers_out_of_range_are_wrong_usage(
     [
         *("decoding.temperature = -1", "decoding.temperature = nan", "decoding.top_p = 2"),
         *("decoding.top_k = -5", "decoding.window = -1", "decoding.max_tokens = 0"),
+        *("decoding.window = 17", "tools = [{name = 'x'}]"),
         *("voice.gain = inf", "voice.length_scale = 0", "voice.noise_scale = -1"),
     ],
 )
@@ -210,7 +223,8 @@ def test_a_configured_number_out_of_range_is_named(
     settings.write_text(line, encoding="utf-8")
     assert talk("--in", question, "--config", settings) == 1
     error = capsys.readouterr().err
-    assert f"configuration key {line.split()[0]}: it has to be" in error
+    assert f"{settings}: configuration key {line.split()[0]}" in error
+    assert "it has to be" in error
     assert error.count("\n") == 1
 
 
@@ -221,10 +235,11 @@ def test_a_pipe_is_no_recording(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "is a device or a pipe" in capsys.readouterr().err
 
 
-def test_a_recording_has_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("option", ["--in", "--out", "--trace", "--config"])
+def test_a_file_has_a_name(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     """An empty one, as of a variable that was never set, is wrong usage."""
     with pytest.raises(SystemExit) as exit_:
-        talk("--in", "")
+        talk("--in", "x.wav", option, "")
     assert exit_.value.code == 2
     assert "the name of the file is empty" in capsys.readouterr().err
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import jiwer
 import pytest
@@ -28,19 +29,12 @@ SPELLED = jiwer.Compose(
 )
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What one run of the command leaves behind; its last line is in ``summary.json``."""
-    folder = tmp_path_factory.mktemp("talk")
-    # Without noise the voice says the same words in the same way on every run.
-    steady = "[voice]\nnoise_scale = 0.0\nnoise_width = 0.0\n"
-    (folder / "steady.toml").write_text(steady, encoding="utf-8")
+def talk(*arguments: str, folder: Path) -> dict[str, Any]:
+    """Runs the command with the default models; its last line."""
     done = subprocess.run(
         [
             *(sys.executable, "-m", "voiceagent", "talk", "--preset", "cpu", "--fast", "--json"),
-            *("--in", fixture_path("blue-sky"), "-k", "3", "--no-greeting"),
-            *("--config", "steady.toml", "--max-tokens", "60"),
-            *("--out", "reply.wav", "--trace", "trace.jsonl", "--report", "report.html"),
+            *("--no-greeting", "--max-tokens", "60", *arguments),
         ],
         cwd=folder,
         env=os.environ | {"HF_HUB_OFFLINE": "1"},
@@ -50,7 +44,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         timeout=280,
     )
     assert done.returncode == 0, done.stderr
-    (folder / "summary.json").write_text(done.stdout.splitlines()[-1], encoding="utf-8")
+    summary: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return summary
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What one run of the command leaves behind; its last line is in ``summary.json``."""
+    folder = tmp_path_factory.mktemp("talk")
+    # Without noise the voice says the same words in the same way on every run.
+    steady = "[voice]\nnoise_scale = 0.0\nnoise_width = 0.0\n"
+    (folder / "steady.toml").write_text(steady, encoding="utf-8")
+    summary = talk(
+        *("--in", str(fixture_path("blue-sky")), "-k", "3", "--config", "steady.toml"),
+        *("--out", "reply.wav", "--trace", "trace.jsonl", "--report", "report.html"),
+        folder=folder,
+    )
+    (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
     return folder
 
 
@@ -84,4 +94,16 @@ def test_what_sounds_is_what_was_committed(folder: Path) -> None:
 def test_the_trace_is_proven(folder: Path) -> None:
     """Nothing unverified was spoken, and nothing released early."""
     with (folder / "trace.jsonl").open(encoding="utf-8") as lines:
+        assert audit(lines) == []
+
+
+def test_a_story_of_twenty_seconds_is_one_turn(tmp_path: Path) -> None:
+    """Its sentences sound finished, each of them, and so do their words: nobody cuts in."""
+    summary = talk(
+        "--in", str(fixture_path("twenty-seconds")), "--trace", "trace.jsonl", folder=tmp_path
+    )
+    (turn,) = summary["turns"]
+    assert turn["user_text"].startswith("I am planning a long trip")
+    assert turn["user_text"].endswith("Which country should we visit first?")
+    with (tmp_path / "trace.jsonl").open(encoding="utf-8") as lines:
         assert audit(lines) == []

@@ -195,6 +195,16 @@ def test_processor_features_are_read_whole_words_only(tmp_path: Path):
     assert _checks.cpu_features(tmp_path / "none") is None
 
 
+def test_a_folder_that_nothing_can_be_fetched_into_is_noted(tmp_path: Path):
+    """A file in its place, or no room (/proc holds none): it says so and names a way out."""
+    assert _checks.check_disk(tmp_path / "new" / "folder").state is State.OK
+    (tmp_path / "file").touch()
+    for unusable in (tmp_path / "file", Path("/proc/nope")):
+        check = _checks.check_disk(unusable)
+        assert check.state is State.NOTE
+        assert "VOICEAGENT_CACHE" in check.remedy
+
+
 @pytest.mark.parametrize(("kibibytes", "state"), [(8 << 20, State.OK), (1 << 20, State.NOTE)])
 def test_little_memory_is_noted(tmp_path: Path, kibibytes: int, state: State):
     """With the smaller preset as the remedy."""

@@ -55,12 +55,12 @@ def test_a_reply_is_prepared_at_the_first_pause_and_the_verdict_ends_the_turn() 
     turns = taking()
     assert utterance(turns, begin_ms=0, end_ms=900) == [Began()]
     assert turns.is_deciding
-    turns.heard("Hello.")
-    assert turns.decisions() == [Prepare("Hello.")]
+    turns.heard("Hello?")
+    assert turns.decisions() == [Prepare("Hello?")]
     turns.judged(complete=True)
     assert turns.decisions() == []
-    turns.read("Hello.", finished=0.5)
-    assert turns.decisions() == [Ended("Hello.")]
+    turns.read("Hello?", finished=0.5)
+    assert turns.decisions() == [Ended("Hello?")]
     assert not turns.is_open
 
 
@@ -69,9 +69,9 @@ def test_the_verdict_may_come_first() -> None:
     turns = taking()
     utterance(turns, begin_ms=0, end_ms=900)
     turns.judged(complete=True)
-    turns.heard("Hello.")
-    turns.read("Hello.", finished=None)
-    assert turns.decisions() == [Prepare("Hello."), Ended("Hello.")]
+    turns.heard("Hello?")
+    turns.read("Hello?", finished=None)
+    assert turns.decisions() == [Prepare("Hello?"), Ended("Hello?")]
 
 
 @pytest.mark.parametrize(
@@ -88,14 +88,26 @@ def test_how_long_the_silence_lasts_depends_on_sound_and_words(
     finished: float | None, complete: bool, ends_at_ms: int
 ) -> None:
     """Both say finished: at once. Only the words do: soon. The words do not: late."""
+    ends_after(ends_at_ms, "Well then?", finished=finished, complete=complete)
+
+
+@pytest.mark.parametrize("words", ["Well then", "I am planning a long trip.", "行きましょう。"])
+def test_what_asks_nothing_may_go_on(words: str) -> None:
+    """Sentences of a story sound finished, each of them: the breath between them ends no turn."""
+    ends_after(1500, words, finished=0.9, complete=True)
+    ends_after(1900, words, finished=0.0, complete=True)
+
+
+def ends_after(ends_at_ms: int, words: str, *, finished: float | None, complete: bool) -> None:
+    """Asserts that a turn with these words, silent from 900 ms on, ends then and not before."""
     turns = taking()
-    said(turns, "Well then", finished=finished)
+    said(turns, words, finished=finished)
     turns.judged(complete=complete)
     for at_ms in range(900, ends_at_ms, 20):
-        assert Ended("Well then") not in turns.decisions(), at_ms
+        assert Ended(words) not in turns.decisions(), at_ms
         turns.passed(at_ms=at_ms)
     turns.passed(at_ms=ends_at_ms)
-    assert turns.decisions()[-1] == Ended("Well then")
+    assert turns.decisions()[-1] == Ended(words)
 
 
 def test_more_words_withdraw_what_was_prepared() -> None:
@@ -138,6 +150,7 @@ def test_a_hesitant_speaker_is_not_prepared_for_without_end() -> None:
     decisions = turns.decisions()
     assert decisions == [Revise(), Prepare("and and "), Revise()][-len(decisions) :]
     turns.judged(complete=True)
+    turns.passed(at_ms=end_ms + 600)
     assert turns.decisions() == [Ended("and and and ")]
 
 
@@ -199,9 +212,9 @@ def test_a_hum_alone_is_no_turn() -> None:
     turns.heard("Mm-hmm.")
     turns.passed(at_ms=1500)
     assert Dropped("backchannel") in turns.decisions()
-    said(turns, "Okay.", finished=0.5, end_ms=3000)
+    said(turns, "Okay?", finished=0.5, end_ms=3000)
     turns.judged(complete=True)
-    assert turns.decisions() == [Ended("Okay.")]
+    assert turns.decisions() == [Ended("Okay?")]
 
 
 def test_sound_over_a_reply_pauses_and_a_backchannel_resumes() -> None:
@@ -225,10 +238,10 @@ def test_words_over_a_reply_interrupt_and_are_a_turn() -> None:
     """Short words that are no backchannel take the floor and are answered."""
     turns = taking()
     utterance(turns, begin_ms=0, end_ms=500, agent_has_floor=True)
-    turns.heard("Stop please.")
-    turns.read("Stop please.", finished=0.5)
+    turns.heard("Stop please?")
+    turns.read("Stop please?", finished=0.5)
     turns.judged(complete=True)
-    assert turns.decisions() == [Interrupt(), Prepare("Stop please."), Ended("Stop please.")]
+    assert turns.decisions() == [Interrupt(), Prepare("Stop please?"), Ended("Stop please?")]
 
 
 def test_two_sounds_over_a_reply_wait_for_the_later() -> None:

@@ -194,6 +194,10 @@ def _usable_rate(check: Any, wanted_hz: int, device: str | None, direction: str)
             reason = str(error)
         else:
             return rate_hz
+    if device is None and "-1" in reason:  # PortAudio's number for no device at all
+        raise SoundCardError(
+            f"there is no {direction} device: connect a sound card, or talk from files with --in"
+        )
     named = f"{direction} {device!r}" if device else f"{direction} device"
     raise SoundCardError(
         f"the {named} cannot be used: {reason}; voiceagent doctor lists the devices"

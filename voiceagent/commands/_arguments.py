@@ -4,9 +4,11 @@ import argparse
 import math
 from pathlib import Path
 
+from voiceagent.config import MAX_WINDOW
 
-def input_path(text: str) -> Path:
-    """The name of a file to read."""
+
+def file_path(text: str) -> Path:
+    """The name of a file."""
     if not text:
         raise argparse.ArgumentTypeError("the name of the file is empty")
     return Path(text)
@@ -44,6 +46,19 @@ def probability_mass(text: str) -> float:
     if number == 0:
         raise argparse.ArgumentTypeError("it has to be above 0")
     return number
+
+
+def window(text: str) -> int:
+    """K, the drafted tokens of a round."""
+    number = _whole(text, least=0)
+    if number > MAX_WINDOW:
+        raise argparse.ArgumentTypeError(f"{text!r} is above {MAX_WINDOW}")
+    return number
+
+
+def number(text: str) -> float:
+    """A finite number."""
+    return _number(text)
 
 
 def port(text: str) -> int:

@@ -213,10 +213,21 @@ def check_memory(meminfo: Path = Path("/proc/meminfo")) -> Check:
 
 
 def check_disk(directory: Path) -> Check:
-    """Room for models."""
+    """Room for models, in a folder that can be written to."""
     existing = next(each for each in (directory, *directory.parents) if each.exists())
-    free_bytes = shutil.disk_usage(existing).free
-    return Check(name="disk", state=State.OK, detail=f"{gibibytes(free_bytes)} free at {directory}")
+    usable = existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+    # What is full or read-only may still hold every model: that is another check's to say.
+    free_bytes = shutil.disk_usage(existing).free if usable else 0
+    if free_bytes:
+        detail = f"{gibibytes(free_bytes)} free at {directory}"
+        return Check(name="disk", state=State.OK, detail=detail)
+    why = "no room" if usable else "not a folder that can be written to"
+    return Check(
+        name="disk",
+        state=State.NOTE,
+        detail=f"{directory}: {why}: nothing can be fetched or built",
+        remedy="name another folder: export VOICEAGENT_CACHE=/a/folder/of/yours",
+    )
 
 
 def version_of(package: str) -> str | None:

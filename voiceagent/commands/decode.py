@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from voiceagent.commands._arguments import (
     count,
+    file_path,
     positive_count,
     probability,
     probability_mass,
     quantity,
+    window,
 )
 from voiceagent.commands._destinations import check_destinations, private_file
 from voiceagent.config import Config, DrafterName, cache_directory, load_config
@@ -46,9 +48,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("prompt", metavar="PROMPT", help="what the user says; - reads standard input")
     add("--system", metavar="TEXT", help="the system prompt (default: the configured persona)")
     add("--preset", choices=("cpu", "gpu", "tiny"), help="which models (default: the machine's)")
-    add("--config", type=Path, metavar="FILE", help="a TOML file; flags win over it")
+    add("--config", type=file_path, metavar="FILE", help="a TOML file; flags win over it")
     add("--draft", choices=get_args(DrafterName), help="who guesses (default: the preset's)")
-    add("-k", type=count, metavar="N", help="drafted tokens per round (default: chosen each round)")
+    add(
+        "-k", type=window, metavar="N", help="drafted tokens per round (default: chosen each round)"
+    )
     add("--acceptance", choices=("coupled", "rejection"), help="the rule (default: coupled)")
     add("--temperature", type=quantity, metavar="T", help="0 is greedy, the default")
     add("--top-k", type=count, metavar="N", help="sample among the N most probable tokens")
@@ -68,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, metavar="N", help="the same seed gives the same reply")
     add("--max-tokens", type=positive_count, metavar="N", help="end after N tokens (default: 200)")
     add("--stop", action="append", default=[], metavar="TEXT", help="end before TEXT; repeatable")
-    add("--trace", type=Path, metavar="FILE", help="write every round as a line of JSON")
+    add("--trace", type=file_path, metavar="FILE", help="write every round as a line of JSON")
     add("--json", action="store_true", help="end with one line that is a JSON object")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from voiceagent.commands._arguments import file_path
 from voiceagent.commands._destinations import check_destinations, private_file
 from voiceagent.core.errors import VoiceAgentError
 
@@ -35,7 +36,7 @@ REFRESH_S = 0.05
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's arguments."""
     parser.epilog = EXAMPLES
-    parser.add_argument("trace", type=Path, help="a trace written by talk or serve")
+    parser.add_argument("trace", type=file_path, help="a trace written by talk or serve")
     parser.add_argument(
         "--audit",
         action="store_true",
@@ -46,7 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--speed", type=_speed, default=1.0, metavar="X", help="times as fast as it was (default 1)"
     )
     parser.add_argument(
-        "--redact", type=Path, metavar="OUT", help="write a copy without words, for its owner alone"
+        "--redact",
+        type=file_path,
+        metavar="OUT",
+        help="write a copy without words, for its owner alone",
     )
     parser.add_argument(
         "--json", action="store_true", help="the last line is one JSON object with the summary"

@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from voiceagent.commands._arguments import port
+from voiceagent.commands._arguments import file_path, port
 from voiceagent.commands._quiet import be_quiet
 from voiceagent.core.errors import VoiceAgentError
 
@@ -48,9 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=port, default=8765, help="0 takes a free one (8765)")
-    parser.add_argument("--token-file", type=Path, metavar="FILE", help="the bearer token")
-    parser.add_argument("--certificate", type=Path, metavar="PEM", help="serve over TLS")
-    parser.add_argument("--key", type=Path, metavar="PEM", help="of the certificate")
+    parser.add_argument("--token-file", type=file_path, metavar="FILE", help="the bearer token")
+    parser.add_argument("--certificate", type=file_path, metavar="PEM", help="serve over TLS")
+    parser.add_argument("--key", type=file_path, metavar="PEM", help="of the certificate")
     parser.add_argument(
         "--origin", action="append", default=[], help="another origin whose pages may ask"
     )
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="no spoken conversations with the page; without calls, no models of speech are loaded",
     )
     parser.add_argument("--preset", choices=("cpu", "gpu", "tiny"), help="which models")
-    parser.add_argument("--config", type=Path, metavar="TOML", help="settings")
+    parser.add_argument("--config", type=file_path, metavar="TOML", help="settings")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -123,7 +123,11 @@ def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
     try:
         context.load_cert_chain(certificate, key)
     except (OSError, ssl.SSLError) as error:
-        raise VoiceAgentError(f"cannot use {certificate} and {key}: {error}") from error
+        pair = f"{certificate} and {key}" if key else f"{certificate}"
+        raise VoiceAgentError(
+            f"{pair}: no PEM certificate and its private key ({error}); give both, as "
+            "openssl or your authority made them"
+        ) from error
     return context
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from voiceagent.commands import _talk_output as output
-from voiceagent.commands._arguments import count, input_path, positive_count, quantity
+from voiceagent.commands._arguments import file_path, number, positive_count, quantity, window
 from voiceagent.commands._quiet import be_quiet
 from voiceagent.commands._stopping import Stopping
 from voiceagent.config import Config, DrafterName, cache_directory, load_config
@@ -25,15 +25,15 @@ REFRESH_S = 0.1
 LISTENING = "listening: speak whenever you like, Ctrl-C ends the conversation"
 EPILOG = """\
 examples:
-  voiceagent talk --in question.wav --out reply.wav --trace trace.jsonl
-  voiceagent talk --in question.wav --out reply.wav --fast --json
+  voiceagent talk --in audio_fixtures/blue-sky.wav --out reply.wav --trace trace.jsonl
+  voiceagent talk --in audio_fixtures/blue-sky.wav --out reply.wav --fast --json
   voiceagent talk --mic
   voiceagent talk --config persona.toml --in questions.flac --no-wait --record both.wav
 
 A recording with several questions is several turns of one conversation. It stands still while the
 agent has the floor, so that every reply is heard to its end; with --no-wait it runs on, and speech
 during a reply interrupts it. --fast takes as long as the models take; the timing of its sound is
-that of an agent that needs no time to think.
+that of an agent that needs no time to think, so it has no response gap.
 
 A trace and a report hold what was said. They are written only when asked for, readable by you
 alone, and appear under their names once they are whole; --redact keeps the structure of a trace
@@ -47,15 +47,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument(
-        "--in", dest="sound", type=input_path, metavar="SOUND", help="what the user says"
+        "--in", dest="sound", type=file_path, metavar="SOUND", help="what the user says"
     )
     source.add_argument("--mic", action="store_true", help="talk over the sound card")
     files = parser.add_argument_group("files")
-    files.add_argument("--out", type=Path, metavar="WAV", help="the agent's voice, as it was heard")
-    files.add_argument("--record", type=Path, metavar="WAV", help="user left, agent right")
-    files.add_argument("--trace", type=Path, metavar="JSONL", help="everything that happened")
+    files.add_argument(
+        "--out", type=file_path, metavar="WAV", help="the agent's voice, as it was heard"
+    )
+    files.add_argument("--record", type=file_path, metavar="WAV", help="user left, agent right")
+    files.add_argument("--trace", type=file_path, metavar="JSONL", help="everything that happened")
     files.add_argument("--redact", action="store_true", help="keep words out of the trace")
-    files.add_argument("--report", type=Path, metavar="HTML", help="a page about the conversation")
+    files.add_argument(
+        "--report", type=file_path, metavar="HTML", help="a page about the conversation"
+    )
     manner = parser.add_argument_group("manner")
     manner.add_argument("--fast", action="store_true", help="do not keep to real time")
     manner.add_argument("--no-wait", action="store_true", help="do not hold the recording")
@@ -69,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="against the agent's own sound in the microphone (cancel)",
     )
     manner.add_argument(
-        "--echo", type=float, metavar="DB", help="let it come back in a recording, so loud (-20)"
+        "--echo", type=number, metavar="DB", help="let it come back in a recording, so loud (-20)"
     )
     manner.add_argument(
         "--idle",
@@ -84,10 +88,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
     settings = parser.add_argument_group("settings (over those of --config)")
-    settings.add_argument("--config", type=Path, metavar="TOML", help="persona, voice, tools, ...")
+    settings.add_argument(
+        "--config", type=file_path, metavar="TOML", help="persona, voice, tools, ..."
+    )
     settings.add_argument("--preset", choices=("cpu", "gpu", "tiny"), help="which models")
     settings.add_argument("--draft", choices=get_args(DrafterName), help="who drafts")
-    settings.add_argument("-k", type=count, metavar="N", help="drafted tokens per round")
+    settings.add_argument("-k", type=window, metavar="N", help="drafted tokens per round")
     settings.add_argument("--system-prompt", metavar="TEXT", help="who the agent is")
     settings.add_argument("--greeting", metavar="TEXT", help="what the agent says first")
     settings.add_argument("--language", metavar="TAG", help="of user and agent (en)")

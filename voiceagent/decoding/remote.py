@@ -118,7 +118,10 @@ class RemoteEngine:
             answer.raise_for_status()
             return str(answer.json()["data"][0]["id"])
         except (requests.RequestException, ValueError, LookupError, TypeError) as error:
-            raise EngineError(f"no engine answers at {self._base_url}: {error}") from error
+            raise EngineError(
+                f"no engine answers at {self._base_url} ({type(error).__name__}): start one, or "
+                "name another with --base-url"
+            ) from error
 
 
 def _body(request: Request, *, model: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any, Self
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
+from voiceagent.config import MAX_WINDOW
 from voiceagent.core.churn import ChurnMeter, Retraction
 from voiceagent.core.client import Client
 from voiceagent.core.frames import (
@@ -29,7 +30,7 @@ from voiceagent.core.kinds import Kind
 from voiceagent.core.severity import assess
 from voiceagent.decoding.record import Round
 from voiceagent.decoding.trial import Canary, Comparison
-from voiceagent.gateway.requests import MAX_WINDOW, View
+from voiceagent.gateway.requests import View
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 _STREAM = ("surface", "protocol")

@@ -5,8 +5,9 @@ from typing import Any
 from aiohttp import web
 
 from voiceagent import __version__
+from voiceagent.config import MAX_WINDOW
 from voiceagent.core.streams import StreamProtocol
-from voiceagent.gateway.requests import BOUNDARIES, MAX_TOP_LOGPROBS, MAX_WINDOW, SURFACES
+from voiceagent.gateway.requests import BOUNDARIES, MAX_TOP_LOGPROBS, SURFACES
 
 _ERROR = {
     "description": "Refused, with a reason in OpenAI's form.",

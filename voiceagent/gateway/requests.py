@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from voiceagent.config import MAX_WINDOW
 from voiceagent.core.committer import Policy
 from voiceagent.core.events import Turn
 from voiceagent.core.history import Message
@@ -20,7 +21,6 @@ from voiceagent.gateway.tool_fields import ToolUse, parse_tool_use
 from voiceagent.session.tool_registry import Registry
 
 MAX_STOP_STRINGS = 4  # as OpenAI's interface
-MAX_WINDOW = 16
 MAX_TOP_LOGPROBS = 20  # as OpenAI's interface
 _SMALLEST_TOP_P = 1e-9
 """OpenAI's clients may ask for 0, which keeps the most probable token alone."""

@@ -29,8 +29,9 @@ class Limits:
     hears the silence itself (0.30 after 0.2 s and 0.74 after 0.5 s of it, for one finished
     question), and each time it takes 60 ms of a core from the reply that is being prepared."""
     finished_words_ms: int = 600
-    """Silence that ends a turn of finished words which do not sound finished; and after which a
-    sound without words is no turn."""
+    """Silence that ends a turn of finished words which do not sound finished, or sound finished and
+    ask nothing: who tells a story breathes for 400 ms between its sentences. And silence after
+    which a sound without words is no turn."""
     silence_ends_turn_ms: int = 1400
     """Silence that ends any turn. smart-turn's own default is 3000 and it scored a complete
     sentence 0.015: waiting that long reads as deafness. A second's pause, and the 200 ms until
@@ -291,8 +292,10 @@ class TurnTaking:
         unfinished = self._finished is not None and self._finished < limits.unfinished_below
         if not self._is_read or unfinished:
             return limits.silence_ends_turn_ms
-        if self._sounds_finished:
+        if self._sounds_finished and _asks(self._prepared or self._words):
             return 0
+        if self._sounds_finished:
+            return limits.finished_words_ms
         if self._finished is not None and self._finished >= limits.finished_from:
             return limits.finished_words_ms
         return limits.silence_ends_turn_ms
@@ -302,6 +305,11 @@ class TurnTaking:
         self._prepared, self._preparations = None, 0
         self._words, self._cause = "", "nothing"
         self._decisions.append(decision)
+
+
+def _asks(text: str) -> bool:
+    """Whether the recognizer heard a question: who asks one waits for the answer."""
+    return text.rstrip().endswith(("?", "？", "؟"))
 
 
 def _are_alike(left: str, right: str) -> bool:
