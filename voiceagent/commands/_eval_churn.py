@@ -52,6 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _sweep(arguments: argparse.Namespace) -> int:
+    from voiceagent.session.cores import share_cores
+
+    share_cores()  # as a conversation waits for its threads, before torch is loaded
+
     from voiceagent.config import Decoding
     from voiceagent.evaluation.opening import open_lab
     from voiceagent.evaluation.prompts import PromptSet

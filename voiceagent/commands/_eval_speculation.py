@@ -60,6 +60,10 @@ def _judge(arguments: argparse.Namespace) -> int:
         )
     from dataclasses import asdict
 
+    from voiceagent.session.cores import share_cores
+
+    share_cores()  # as a conversation waits for its threads, before torch is loaded
+
     from voiceagent.evaluation.lineage import lineage
     from voiceagent.evaluation.opening import open_lab
     from voiceagent.evaluation.speculation import evaluate

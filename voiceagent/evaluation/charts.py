@@ -35,8 +35,9 @@ def lines(
     x_label: str,
     y_label: str,
     diagonal: bool = False,
+    marks: Sequence[str] = (),
 ) -> str:
-    """Curves of points, each with its name; all axes begin at the least value, or at 0."""
+    """Curves of points, each with its name; ``marks`` are written beside their points."""
     points = [point for _, curve in curves for point in curve] or [(0.0, 0.0), (1.0, 1.0)]
     points += [(0.0, 0.0), (1.0, 1.0)] if diagonal else []
     low_x, high_x = _range([x for x, _ in points])
@@ -61,18 +62,24 @@ def lines(
             'stroke-dasharray="4" opacity="0.6"/>'
         )
     for number, (name, curve) in enumerate(curves):
-        parts.append(_curve(name, [place(*point) for point in curve], number))
+        parts.append(_curve(name, [place(*point) for point in curve], number, marks))
     return "".join(parts) + "</svg>"
 
 
-def _curve(name: str, places: Sequence[tuple[float, float]], number: int) -> str:
+def _curve(
+    name: str, places: Sequence[tuple[float, float]], number: int, marks: Sequence[str]
+) -> str:
     colour = _COLOURS[number % len(_COLOURS)]
     path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
     dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>' for x, y in places)
+    beside = "".join(
+        f'<text x="{x + 5:.1f}" y="{y - 5:.1f}" font-size="11">{escape(mark)}</text>'
+        for (x, y), mark in zip(places, marks, strict=False)
+    )
     legend_y = 30 + 18 * number
     return (
         f'<g fill="{colour}"><path d="M{path}" stroke="{colour}" fill="none" stroke-width="2"/>'
-        f'{dots}<rect x="{_SIDE * 1.5}" y="{legend_y - 10}" width="12" height="12"/></g>'
+        f'{dots}{beside}<rect x="{_SIDE * 1.5}" y="{legend_y - 10}" width="12" height="12"/></g>'
         f'<text x="{_SIDE * 1.5 + 18}" y="{legend_y}" font-size="13" fill="currentColor">'
         f"{escape(name)}</text>"
     )

@@ -30,6 +30,7 @@ def churn_page(report: Mapping[str, Any]) -> str:
             title="Speed against churn, K from 0 upwards",
             x_label="speed-up over plain decoding",
             y_label="churn of a chat under token push",
+            marks=[str(each["window"]) for each in rows if each["temperature"] == temperatures[0]],
         ),
         closed=lines(
             [
