@@ -98,46 +98,24 @@ def evaluate(
     """
     lab.run(prompts.prompts[0], plan.candidate)  # an unknown drafter is no failure of a reply
     began_s, load_before = time.time(), os.getloadavg()
-    runs, failures = Runs(), 0
-    main = _main_settings(lab, plan)
-    part = prompts.every(plan.others_step)
-    beside = [each for each in plan.others if each.name != plan.candidate.name]
-    for number, prompt in enumerate(prompts.prompts, start=1):
-        settings_here = [*main, *beside] if prompt in part.prompts else main
-        failures += _decode(lab, prompt, settings_here, runs, number, progress)
-        progress(f"{number}/{len(prompts.prompts)} prompts")
-    exact = _exactness(lab, runs, [plan.candidate, *beside], thresholds)
-    sabotage = _sabotage(lab, prompts, plan, thresholds, progress)
-    variants = _variants(lab, prompts, plan, progress)
-    load = _load(lab, prompts, plan, progress)
-    drift = _drift(lab, runs, plan, progress)
-    evidence = _evidence(lab, runs, plan, exact, load, failures)
+    runs, failures = _decode_all(lab, prompts, plan, progress)
+    found = {
+        "exactness": _exactness(lab, runs, [plan.candidate, *_beside(plan)], thresholds),
+        "sabotage": _sabotage(lab, prompts, plan, thresholds, progress),
+        "variants": _variants(lab, prompts, plan, progress),
+        "load": _load(lab, prompts, plan, progress),
+        "drift": _drift(lab, runs, plan, progress),
+    }
+    evidence = _evidence(lab, runs, plan, found, failures)
     verdict = decide(evidence, thresholds)
     report = {
         "schema": SCHEMA,
         **decision_and_questions(thresholds, verdict, candidate=plan.candidate.name),
         "verdict": verdict.to_object(),
         "thresholds": asdict(thresholds),
-        "settings": settings(runs, [*main, *beside], part),
-        "ablation": ablation(runs, [PLAIN, plan.candidate, *beside], part),
-        "populations": {
-            name: figures(runs.pairs(plan.candidate.name, population=name)) for name in POPULATIONS
-        },
-        "groups": by_group(runs, plan.candidate.name),
-        "failed_replies": failed_replies(runs, plan.candidate),
-        "exactness": exact,
-        "sabotage": sabotage,
-        "calibration": calibration(
-            each for run in runs.of(plan.candidate.name) for each in run.rounds
-        ),
+        **_derived(lab, runs, plan, prompts.every(plan.others_step)),
+        **found,
         "surfaces": dict(evidence.surfaces),
-        "usual_practice": usual_practice(runs, plan.candidate),
-        "variants": variants,
-        "load": load,
-        "drift": drift,
-        "stages": stage_tables(
-            [each.as_record() for run in runs.of(plan.candidate.name) for each in run.rounds]
-        ),
         "memory": {
             "added_mb": rounded(lab.memory_added_mb, 1),
             "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
@@ -148,6 +126,37 @@ def evaluate(
     return report, verdict
 
 
+def _derived(lab: Lab, runs: Runs, plan: Plan, part: PromptSet) -> dict[str, Any]:
+    """What follows from the recorded replies alone."""
+    name = plan.candidate.name
+    rounds = [each for run in runs.of(name) for each in run.rounds]
+    return {
+        "settings": settings(runs, [*_main_settings(lab, plan), *_beside(plan)], part),
+        "ablation": ablation(runs, [PLAIN, plan.candidate, *_beside(plan)], part),
+        "populations": {each: figures(runs.pairs(name, population=each)) for each in POPULATIONS},
+        "groups": by_group(runs, name),
+        "failed_replies": failed_replies(runs, plan.candidate),
+        "calibration": calibration(rounds),
+        "usual_practice": usual_practice(runs, plan.candidate),
+        "stages": stage_tables([each.as_record() for each in rounds]),
+    }
+
+
+def _beside(plan: Plan) -> list[Setting]:
+    return [each for each in plan.others if each.name != plan.candidate.name]
+
+
+def _decode_all(lab: Lab, prompts: PromptSet, plan: Plan, progress: Progress) -> tuple[Runs, int]:
+    """Every prompt under what it is decoded with, in the same minute; and how many failed."""
+    runs, failures = Runs(), 0
+    main, part = _main_settings(lab, plan), prompts.every(plan.others_step)
+    for number, prompt in enumerate(prompts.prompts, start=1):
+        chosen = [*main, *_beside(plan)] if prompt in part.prompts else main
+        failures += _decode(lab, prompt, chosen, runs, number, progress)
+        progress(f"{number}/{len(prompts.prompts)} prompts")
+    return runs, failures
+
+
 def _main_settings(lab: Lab, plan: Plan) -> list[Setting]:
     alone = [ALONE] if lab.draft is not None else []
     return [PLAIN, *alone, plan.candidate]
@@ -156,14 +165,14 @@ def _main_settings(lab: Lab, plan: Plan) -> list[Setting]:
 def _decode(
     lab: Lab,
     prompt: Prompt,
-    settings: Sequence[Setting],
+    chosen: Sequence[Setting],
     runs: Runs,
     number: int,
     progress: Progress,
 ) -> int:
     """A prompt under every setting in turn, in an order that moves on; returns the failures."""
-    at, failures = number % len(settings), 0
-    for setting in (*settings[at:], *settings[:at]):
+    at, failures = number % len(chosen), 0
+    for setting in (*chosen[at:], *chosen[:at]):
         try:
             runs.add(lab.run(prompt, setting))
         except VoiceAgentError as error:
@@ -317,19 +326,18 @@ def _evidence(
     lab: Lab,
     runs: Runs,
     plan: Plan,
-    exact: dict[str, Any],
-    load: dict[str, Any],
+    found: dict[str, Any],
     failures: int,
 ) -> Evidence:
     name = plan.candidate.name
-    levels = list(load["sessions"].values())
+    levels = list(found["load"]["sessions"].values())
     highest = levels[-1] if levels else {}
-    p95 = {which: found["last_token_ms"]["p95"] for which, found in highest.items()}
+    p95 = {which: each["last_token_ms"]["p95"] for which, each in highest.items()}
     return Evidence(
         chosen=figures(runs.pairs(name, held_out=False)),
         held_out=figures(runs.pairs(name, held_out=True)),
         everything=figures(runs.pairs(name)),
-        unexplained=exact[name]["unexplained"],
+        unexplained=found["exactness"][name]["unexplained"],
         memory_added_mb=0.0 if lab.draft is None else lab.memory_added_mb,
         load_p95_ratio=rounded(ratio(p95.get(name), p95.get(PLAIN.name))),
         failures=failures + sum(level[name]["failures"] for level in levels),
