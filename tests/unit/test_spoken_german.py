@@ -152,6 +152,14 @@ SAID = {
     "Jan.–März": "Januar bis März",
     "1000000": "eine Million",
     "Heute ist der 5.": "Heute ist der fünfte.",
+    "Sie wurde 2. im Rennen.": "Sie wurde zweite im Rennen.",
+    "x² + 3x - 4 = 0": "x hoch zwei plus drei x minus vier gleich null",
+    "5! = 120": "fünf Fakultät gleich einhundertzwanzig",
+    "Ca. 70% davon": "Circa siebzig Prozent davon",
+    "3,5-Zimmer-Wohnung": "drei Komma fünf Zimmer-Wohnung",
+    "Am Sa., 5.10. um 9 Uhr": "Am Samstag, fünfter Oktober um neun Uhr",
+    "7. Klasse": "siebte Klasse",
+    "zw. 5 und 10": "zwischen fünf und zehn",
     "Der 1. FC Köln gewann 3:0.": "Der erste FC Köln gewann drei zu null.",
 }
 

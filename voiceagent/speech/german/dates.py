@@ -23,6 +23,14 @@ _BENT = "am vom zum beim im den dem des der seit bis ab dieses jedes".split()
 _BEFORE = rf"(?:(?P<before>\b(?i:{alternatives(_BENT)}|die|der|das|,)) )?"
 
 
+_COUNTED = {
+    **dict.fromkeys("Klasse Etage Liga Bundesliga Runde Halbzeit Auflage Staffel".split(), "e"),
+    **dict.fromkeys("Stock Platz Tag Weltkrieg Geburtstag Advent Akt Satz".split(), "er"),
+    **dict.fromkeys("Mal Kapitel Semester Quartal Jahrhundert Obergeschoss".split(), "es"),
+}
+"""What ordinals stand before, with the ending that they take without an article."""
+
+
 def ending_after(before: str | None) -> str:
     """The ending of an ordinal behind an article or a preposition; -er where none stands."""
     word = (before or "").lower()
@@ -78,6 +86,11 @@ def _days(match: re.Match[str]) -> Replacement:
     begin = match.start("first")
     said = f"{first} bis {last} {_NAMES[match['month']]}"
     return [(match.start(), begin), (said, begin, match.end())]
+
+
+def _counted(match: re.Match[str]) -> Replacement:
+    """``7. Klasse`` at the beginning of a line is no item of a list."""
+    return ordinal(int(match["number"]), _COUNTED[match["noun"]]) + " "
 
 
 def _short_month(match: re.Match[str]) -> Replacement:
@@ -150,6 +163,11 @@ def _times(match: re.Match[str]) -> Replacement:
 BEFORE_MARKUP = numeric(
     [
         rule(
+            rf"^(?P<number>\d{{1,3}})\. (?=(?P<noun>{alternatives(_COUNTED)})\b)",
+            _counted,
+            re.MULTILINE,
+        ),
+        rule(
             rf"{_BEFORE}\b(?P<first>[0-3]?\d)\. ?(?:[-–]|bis) ?(?P<last>[0-3]?\d)\. ?{_MONTH}",
             _days,
         ),
@@ -168,6 +186,11 @@ RULES = [
             ),
             rule(
                 r"(?P<before>\b(?i:am|vom|zum|bis|ab|seit|den|der)) (?P<day>[0-3]?\d)"
+                r"\.(?P<month>[01]?\d)\.(?P<year>)(?=\W|$)",
+                _numeric_date,
+            ),
+            rule(
+                r"(?P<before>(?<=[MDFS][oira]\.)|(?<=tag)|(?<=[Mm]ittwoch)),? (?P<day>[0-3]?\d)"
                 r"\.(?P<month>[01]?\d)\.(?P<year>)(?=\W|$)",
                 _numeric_date,
             ),

@@ -174,6 +174,21 @@ def _compound(match: re.Match[str]) -> Replacement:
     return said if match["rest"].islower() else f"{said} "
 
 
+def _factorial(match: re.Match[str]) -> Replacement:
+    return " Fakultät"
+
+
+def _placed(match: re.Match[str]) -> Replacement:
+    """``Sie wurde 2. im Rennen``."""
+    begin, end = match.span("number")
+    return [(match.start(), begin), (ordinal(int(match["number"]), "e"), begin, end + 1)]
+
+
+def _decimal_compound(match: re.Match[str]) -> Replacement:
+    """``3,5-Zimmer-Wohnung``."""
+    return number(match["number"]) + " "
+
+
 def _one(match: re.Match[str]) -> Replacement:
     """``1 Tag``, ``in 1 Stunde``: one has the gender of what it counts, and the case that the
     preposition asks for."""
@@ -258,10 +273,19 @@ RULES = numeric(
             _last_ordinal,
         ),
         rule(r"(?<![\w.,:])(?P<left>\d{1,3}):(?P<right>\d{1,3})(?![\w:]|[.,]\d)", _ratio),
-        rule(r"(?<![\w.,])(?P<number>\d{1,4})(?:x|×|-?mal)(?!\w| ?\d)", _times),
+        rule(r"(?<![\w.,])(?P<number>\d{1,4})(?:x|×|-?mal)(?![\w²³]| ?\d| [-−–+=])", _times),
         rule(rf"(?<![\w.,])(?P<left>{NUMBER}) ?[x×·*] ?(?P<right>{NUMBER})(?!\w)", _product),
-        rule(r"(?P<left>\d)(?P<sign> [-−–] )(?=\d+(?:,\d+)? ?=)", _minus),
+        rule(r"(?P<left>[\dxyz²³])(?P<sign> [-−–] )(?=\d+(?:,\d+)? ?=)", _minus),
         rule(rf"(?<![\w.,/-])(?P<low>{NUMBER}) ?[-–—] ?(?P<high>{NUMBER})(?![\w/-]|,\d)", _range),
+        rule(r"(?<=\d)!(?= ?[=+*/])", _factorial),
+        rule(
+            r"(?P<case>(?!))?(?P<before>\b(?:wurde|wird|ist|war|als|wurden) )(?P<number>\d{1,3})\."
+            r"(?= (?:im|in|bei|beim|von|vor|hinter)\b)",
+            _placed,
+        ),
+        rule(
+            r"(?<![\w.,])(?P<number>\d+,\d+)-(?=(?P<rest>[A-ZÄÖÜ][^\W\d_]{2,}))", _decimal_compound
+        ),
         rule(r"(?<![\w.,])(?P<number>\d{1,6})-(?=(?P<rest>[^\W\d_]{3,}))", _compound),
         rule(r"(?<![\w.,])1(?= (?P<noun>[A-ZÄÖÜ][a-zäöüß]+))", _one),
     ]

@@ -44,6 +44,7 @@ _ABBREVIATIONS = {
     "etc.": "et cetera",
     "bzw.": "beziehungsweise",
     "ca.": "circa",
+    "zw.": "zwischen",
     "evtl.": "eventuell",
     "ggf.": "gegebenenfalls",
     "inkl.": "inklusive",
@@ -67,6 +68,11 @@ _ABBREVIATIONS = {
     "Hbf.": "Hauptbahnhof",
     "Hbf": "Hauptbahnhof",
     "Nr.": "Nummer",
+}
+_ABBREVIATIONS |= {
+    short[0].upper() + short[1:]: said[0].upper() + said[1:]
+    for short, said in _ABBREVIATIONS.items()
+    if short[0].islower()
 }
 _BEFORE_NUMBER = {
     "S.": "Seite",
