@@ -3,6 +3,13 @@
 import re
 
 from voiceagent.speech.chinese.numbers import amount, cardinal, digits, number
+from voiceagent.speech.chinese.units import (
+    CURRENCIES,
+    LATIN_SCALES,
+    MEASURE_WORDS,
+    UNITS,
+    VULGAR_FRACTIONS,
+)
 from voiceagent.speech.mapped import Replacement
 from voiceagent.speech.patterns import ADDRESS_4, CARD
 from voiceagent.speech.rules import alternatives, numeric, rule
@@ -10,82 +17,6 @@ from voiceagent.speech.rules import alternatives, numeric, rule
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 SIGNED = rf"(?:(?<![A-Za-z0-9.)）])[-−+])?{NUMBER}"
 _BEGIN = r"(?<![\d.A-Za-z])(?<!\d,)"
-
-_CURRENCIES = {
-    "¥": "元",
-    "￥": "元",
-    "RMB": "元",
-    "CNY": "元",
-    "US$": "美元",
-    "USD": "美元",
-    "HK$": "港元",
-    "NT$": "新台币",
-    "$": "美元",
-    "€": "欧元",
-    "£": "英镑",
-    "₩": "韩元",
-}
-_UNITS = {
-    "mm": "毫米",
-    "cm": "厘米",
-    "m": "米",
-    "km": "公里",
-    "m²": "平方米",
-    "㎡": "平方米",
-    "km²": "平方公里",
-    "m³": "立方米",
-    "km/h": "公里每小时",
-    "m/s": "米每秒",
-    "m/s²": "米每二次方秒",
-    "cm²": "平方厘米",
-    "cm³": "立方厘米",
-    "mg": "毫克",
-    "g": "克",
-    "kg": "公斤",
-    "t": "吨",
-    "ml": "毫升",
-    "mL": "毫升",
-    "L": "升",
-    "l": "升",
-    "℃": "摄氏度",
-    "°C": "摄氏度",
-    "°F": "华氏度",
-    "°": "度",
-    "ms": "毫秒",
-    "s": "秒",
-    "min": "分钟",
-    "h": "小时",
-    "Hz": "赫兹",
-    "kHz": "千赫",
-    "MHz": "兆赫",
-    "GHz": "吉赫",
-    "W": "瓦",
-    "kW": "千瓦",
-    "kWh": "千瓦时",
-    "V": "伏",
-    "A": "安",
-    "KB": "K B",
-    "MB": "兆",
-    "GB": "G B",
-    "TB": "T B",
-    "MB/s": "兆每秒",
-    "GB/s": "G B每秒",
-    "KB/s": "K B每秒",
-    "Mbps": "兆比特每秒",
-    "Gbps": "千兆比特每秒",
-    "kPa": "千帕",
-    "hPa": "百帕",
-    "mAh": "毫安时",
-    "px": "像素",
-    "kcal": "千卡",
-    "dB": "分贝",
-}
-_LATIN_SCALES = {"K": 10**3, "k": 10**3, "M": 10**6, "B": 10**9}
-_MEASURE_WORDS = (
-    "个只本张条件位次年天周小时分钟点块元岁倍米公里公斤种名家台辆份杯瓶斤克升层座栋把支枝双对套匹头朵棵片"
-    "口扇间幅首篇段句页章项届场节课门遍趟番顿餐碗盘袋包盒箱万亿千百吨秒英星月期磅美欧港"
-)
-_VULGAR = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅕": (1, 5)}
 
 
 # Dates and times ------------------------------------------------------------------------------
@@ -144,9 +75,9 @@ def _money(match: re.Match[str]) -> Replacement:
     """``¥3.50`` -> ``三点五元``; where 元 is written too, it is said once."""
     text, scale = match["number"], match["scale"] or ""
     sign = "负" if match["sign"] else ""
-    name = _CURRENCIES[match["symbol"]]
-    if scale in _LATIN_SCALES:
-        return f"{sign}{_scaled(text, _LATIN_SCALES[scale])}{name}"
+    name = CURRENCIES[match["symbol"]]
+    if scale in LATIN_SCALES:
+        return f"{sign}{_scaled(text, LATIN_SCALES[scale])}{name}"
     return f"{sign}{_trimmed(text)}{scale}{name}"
 
 
@@ -175,7 +106,7 @@ def _percent(match: re.Match[str]) -> Replacement:
 
 def _measure(match: re.Match[str]) -> Replacement:
     """``5kg`` -> ``五公斤``; degrees below zero are 零下."""
-    text, unit = match["number"], _UNITS[match["unit"]]
+    text, unit = match["number"], UNITS[match["unit"]]
     below = "零下" if unit in ("摄氏度", "华氏度") and text[0] in "-−" else ""
     low = ""
     if match["low"]:
@@ -203,7 +134,7 @@ def _fraction(match: re.Match[str]) -> Replacement:
 
 
 def _vulgar_fraction(match: re.Match[str]) -> Replacement:
-    return _said_fraction(*_VULGAR[match["sign"]], match["whole"])
+    return _said_fraction(*VULGAR_FRACTIONS[match["sign"]], match["whole"])
 
 
 def _said_fraction(top: int, bottom: int, whole: str | None) -> str | None:
@@ -381,13 +312,13 @@ RULES = [
             ),
             rule(rf"{_BEGIN}(?P<left>\d{{1,3}})[:：](?P<right>\d{{1,3}})(?![\d:：])", _ratio),
             rule(
-                rf"(?P<sign>[-−])?(?P<symbol>{alternatives(_CURRENCIES)}) ?(?P<number>{NUMBER}) ?"
+                rf"(?P<sign>[-−])?(?P<symbol>{alternatives(CURRENCIES)}) ?(?P<number>{NUMBER}) ?"
                 rf"{_SCALE}(?:元|美元|欧元|英镑|人民币)?",
                 _money,
             ),
             rule(
                 rf"{_BEGIN}(?P<sign>[-−])?(?P<number>{NUMBER}){_SCALE} ?"
-                rf"(?P<symbol>{alternatives(_CURRENCIES)})(?![A-Za-z\d])",
+                rf"(?P<symbol>{alternatives(CURRENCIES)})(?![A-Za-z\d])",
                 _money,
             ),
             rule(
@@ -401,7 +332,7 @@ RULES = [
             ),
             rule(
                 rf"{_BEGIN}(?:(?P<low>{SIGNED}){_DASH})?(?P<number>{SIGNED}) ?"
-                rf"(?P<unit>{alternatives(_UNITS)})(?![A-Za-z\d/²³])",
+                rf"(?P<unit>{alternatives(UNITS)})(?![A-Za-z\d/²³])",
                 _measure,
             ),
             rule(
@@ -410,10 +341,10 @@ RULES = [
             ),
             rule(r"第 ?(?P<number>\d{1,9})(?!\d)", _ordinal),
             rule(rf"{_BEGIN}(?P<low>{SIGNED}){_DASH}(?P<high>{NUMBER})(?![\d-])", _range_of),
-            rule(rf"{_BEGIN}(?P<number>2) ?(?=[{_MEASURE_WORDS}])", _count),
+            rule(rf"{_BEGIN}(?P<number>2) ?(?=[{MEASURE_WORDS}])", _count),
         ]
     ),
-    rule(rf"(?:(?<!\d)(?P<whole>\d+))?(?P<sign>[{''.join(_VULGAR)}])", _vulgar_fraction),
+    rule(rf"(?:(?<!\d)(?P<whole>\d+))?(?P<sign>[{''.join(VULGAR_FRACTIONS)}])", _vulgar_fraction),
 ]
 PLAIN_NUMBER_RULES = numeric(
     [rule(rf"{_BEGIN}{SIGNED}(?![\dA-Za-z]|[.,]\d)", _number), rule(r"\d+(?:\.\d+)?", _in_a_serial)]

@@ -16,6 +16,7 @@ from voiceagent.speech.english import (
     names,
     particulars,
     quantities,
+    streets,
     times,
 )
 
@@ -27,7 +28,7 @@ RULES = (
     *electronic.RULES,
     *times.RULES,
     *names.BEFORE_NUMBER_RULES,
-    *names.ADDRESS_RULES,
+    *streets.RULES,
     *dates.RULES,
     *money.RULES,
     *measures.RULES,
