@@ -18,8 +18,8 @@ CONFIDENCE = 0.95
 RESAMPLES = 4000
 LEAST_PAIRS = 8
 """With fewer, the interval of a median is that of its extremes."""
-LEAST_CHANGE_MS = 5.0
-"""A smaller change is nobody's concern, however certain."""
+LEAST_CHANGE_MS = 10.0
+"""A block of sound: every start of an agent places its blocks anew, and no user hears as little."""
 
 
 class Verdict(StrEnum):
