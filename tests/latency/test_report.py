@@ -12,8 +12,9 @@ from simulated_agent import simulate
 
 from voiceagent.cli import main
 from voiceagent.latency.analysis import explain, judge
+from voiceagent.latency.exchange import Exchange
 from voiceagent.latency.page import page
-from voiceagent.latency.report import ReportError, read_report, report_of, schema
+from voiceagent.latency.report import ReportError, audible_s, read_report, report_of, schema
 from voiceagent.latency.run import AgentRun, Played
 from voiceagent.latency.texts import word_errors
 from voiceagent.sound.files import write_wav
@@ -103,6 +104,16 @@ def test_words_that_differ() -> None:
     assert word_errors("What is it?", "what is it") == {"spoken": 3, "errors": 0}
     assert word_errors("What is it?", "what was that it") == {"spoken": 3, "errors": 2}
     assert word_errors("What is it?", "") == {"spoken": 3, "errors": 3}
+
+
+def test_silence_that_was_put_in_is_not_heard() -> None:
+    """A late segment leaves digital silence in a reply; the pause of a voice is part of it."""
+    rng = np.random.default_rng(0)
+    ear = (0.1 * rng.standard_normal(8000)).astype(np.float32)
+    ear[2000:3000] *= 0.001
+    ear[5000:6000] = 0
+    told = Exchange(mouth=np.zeros_like(ear), ear=ear, rate_hz=8000)
+    assert audible_s(told, 0.0, 1.0) == pytest.approx(0.875, abs=0.001)
 
 
 # The command ----------------------------------------------------------------------------------

@@ -11,10 +11,11 @@ from statistics import median
 from typing import Any
 
 import jsonschema
+import numpy as np
 
 from voiceagent import __version__
 from voiceagent.core.errors import VoiceAgentError
-from voiceagent.latency.analysis import Comparison, TurnValues, compare_runs
+from voiceagent.latency.analysis import Comparison, Judged, TurnValues, compare_runs
 from voiceagent.latency.comparison import CONFIDENCE, Difference
 from voiceagent.latency.director import Words
 from voiceagent.latency.exchange import Exchange
@@ -26,6 +27,9 @@ from voiceagent.latency.waterfall import STAGES, Waterfall
 
 VERSION = 1
 MAX_REPORT_BYTES = 1 << 26
+DIGITAL_SILENCE = 0.5 / 32768
+PUT_IN_S = 0.02
+"""A block of sound that was not there in time."""
 MARGIN_S = 0.2
 """Of sound around a reply that is recognized again."""
 
@@ -172,7 +176,7 @@ def _turns(run: AgentRun, played: Played, words: Words | None) -> list[dict[str,
                 "texts": texts.to_object() if texts else None,
                 "spoken": spoken,
                 "spoken_words": word_errors(texts.heard, spoken) if texts and spoken else None,
-                "heard_error_ms": _heard_error_ms(played.judged.turns, i, texts),
+                "heard_error_ms": _heard_error_ms(played.judged, i, texts),
                 "observer_ms": observed[i],
                 "waterfall": _waterfall(waterfall),
             }
@@ -216,15 +220,27 @@ def _waterfall(waterfall: Waterfall | None) -> dict[str, Any] | None:
     return {"stages_ms": waterfall.stages_ms, "residual_ms": waterfall.residual_ms}
 
 
-def _heard_error_ms(turns: Sequence[Turn], i: int, texts: Texts | None) -> float | None:
+def _heard_error_ms(judged: Judged, i: int, texts: Texts | None) -> float | None:
     """What the agent believes was heard of a reply, minus what was; None where it was held."""
-    turn = turns[i]
-    was_held = i + 1 < len(turns) and turns[i + 1].hold_ms is not None
-    if texts is None or texts.believed_ms is None or was_held or turn.stalls_ms:
+    turn = judged.turns[i]
+    was_held = i + 1 < len(judged.turns) and judged.turns[i + 1].hold_ms is not None
+    if texts is None or texts.believed_ms is None or was_held:
         return None
     if turn.reply_begin_s is None or turn.reply_end_s is None:
         return None
-    return round(texts.believed_ms - 1000 * (turn.reply_end_s - turn.reply_begin_s), 1)
+    audible_ms = 1000 * audible_s(judged.exchange, turn.reply_begin_s, turn.reply_end_s)
+    return round(texts.believed_ms - audible_ms, 1)
+
+
+def audible_s(exchange: Exchange, begin_s: float, end_s: float) -> float:
+    """How much sound there is between two moments at the ear: silence that was put in because more
+    of the reply was not there yet is digital, the pauses of a voice are not."""
+    ear = exchange.ear[int(begin_s * exchange.rate_hz) : int(end_s * exchange.rate_hz)]
+    quiet = np.concatenate([[0], (np.abs(ear) < DIGITAL_SILENCE).astype(np.int8), [0]])
+    begins, ends = np.flatnonzero(np.diff(quiet) == 1), np.flatnonzero(np.diff(quiet) == -1)
+    lengths = ends - begins
+    put_in = int(lengths[lengths >= PUT_IN_S * exchange.rate_hz].sum())
+    return (len(ear) - put_in) / exchange.rate_hz
 
 
 def _typical_stages(run: AgentRun) -> dict[str, float]:
