@@ -14,10 +14,19 @@ MODULES = Path("/usr/lib/baresip/modules")
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    """A port that nobody has now, for UDP or for TCP: a user agent takes both."""
+    while True:
+        with (
+            socket.socket(socket.AF_INET, socket.SOCK_STREAM) as stream,
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams,
+        ):
+            stream.bind(("127.0.0.1", 0))
+            port = int(stream.getsockname()[1])
+            try:
+                datagrams.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 class BaresipPhone:

@@ -102,6 +102,8 @@ class MediaStreamPhone:
         self._changed = asyncio.Event()
         self.played: list[np.ndarray] = []
         """Of our sound, what the caller heard, piece by piece."""
+        self.latest_s = 0.0
+        """When its last piece was over, by the event loop."""
         self.clears = 0
         self.closed = asyncio.Event()
 
@@ -229,6 +231,7 @@ class MediaStreamPhone:
             self.played.append(pcm)
             due_s += len(pcm) / 8000
             await asyncio.sleep(max(0.0, due_s - loop.time()))
+            self.latest_s = loop.time()
             self._changed.set()
 
 
@@ -264,11 +267,15 @@ class AudioSocketPhone:
         """One frame."""
         self._writer.write(bytes([kind]) + len(payload).to_bytes(2, "big") + payload)
 
+    def say(self, pcm: np.ndarray) -> None:
+        """Speaks ``pcm`` (samples,) at 8 kHz, from now on."""
+        sound = np.pad(pcm, (0, -len(pcm) % PACKET)).astype("<i2").reshape(-1, PACKET)
+        self._to_say += [packet.tobytes() for packet in sound]
+
     def shout(self, length_s: float) -> None:
         """Makes a noise that a loudness VAD takes for a voice."""
         random = np.random.default_rng(0)
-        for _ in range(round(length_s / PACKET_S)):
-            self._to_say.append(random.integers(-9000, 9000, PACKET).astype("<i2").tobytes())
+        self.say(random.integers(-9000, 9000, int(length_s * 8000)).astype(np.int16))
 
     def heard(self) -> np.ndarray:
         """Everything that came (samples,), silence included."""

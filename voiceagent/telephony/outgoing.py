@@ -68,11 +68,12 @@ class TwilioCalls:
         """Asks Twilio to call ``to``."""
         if not is_number(to):
             raise NotCalled("a number begins with + and its country: +14155550100")
-        auth = aiohttp.BasicAuth(self._account.sid, self._account.token)
+        credentials = f"{self._account.sid}:{self._account.token}".encode()
+        headers = {"Authorization": f"Basic {base64.b64encode(credentials).decode('ascii')}"}
         timeout = aiohttp.ClientTimeout(total=REQUEST_S)
         try:
             async with (
-                aiohttp.ClientSession(auth=auth, timeout=timeout) as session,
+                aiohttp.ClientSession(headers=headers, timeout=timeout) as session,
                 session.post(
                     self._url, data={"To": to, **self._fields}, allow_redirects=False
                 ) as response,
