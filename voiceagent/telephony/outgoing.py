@@ -3,6 +3,7 @@
 Twilio calls, and connects whoever answers to the same stream as an incoming call's.
 """
 
+import base64
 import re
 from typing import Final, Protocol
 
