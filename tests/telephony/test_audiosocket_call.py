@@ -5,6 +5,7 @@ import socket
 from contextlib import asynccontextmanager
 
 import numpy as np
+import pytest
 from phones import AudioSocketPhone, Heard, audited, call_config, clicks_of
 from talk_doubles import CHAR_S, ScriptedRecognizer, ScriptedSource, models
 
@@ -157,3 +158,25 @@ async def test_a_peer_that_stops_reading_is_gone(monkeypatch):
             for calls in (1, 0):
                 while switchboard.calls != calls:
                     await switchboard.changed.wait()
+
+
+@pytest.mark.long
+async def test_ten_minutes_lose_and_repeat_no_frame():
+    """A question every six seconds: each answer arrives whole, without a click, at its pace."""
+    turns = 100
+    scripted = models(hears=["Tell me."] * turns, replies=[SHORT] * turns)
+    async with (
+        answering(scripted, call_config()) as (port, _, happenings),
+        AudioSocketPhone.calling(port) as phone,
+    ):
+        for turn in range(turns):
+            phone.shout(0.6)
+            await happenings.until(is_end, times=turn + 1)
+            silent_from = len(phone.arrived)
+            await phone.until(lambda at=silent_from: len(phone.arrived) > at + 150)
+    sounding = [pcm for _, pcm in phone.arrived if np.any(pcm)]
+    assert len(sounding) == turns * round(len(SHORT) * FRAMES_PER_CHAR)
+    replies = np.concatenate(sounding).reshape(turns, -1)
+    assert [clicks_of(reply) for reply in replies] == [0] * turns
+    times = np.array([at_s for at_s, _ in phone.arrived])
+    assert np.quantile(np.abs(np.diff(times) - 0.02), 0.95) < 0.005
