@@ -99,6 +99,8 @@ class MediaStreamPhone:
         self._buffered: list[tuple[str, Any]] = []
         self._to_say: list[bytes] = []
         self._chunk = 0
+        self.sends_silence = True
+        """Whether it sends anything while nobody speaks; some lines do not."""
         self._changed = asyncio.Event()
         self.played: list[np.ndarray] = []
         """Of our sound, what the caller heard, piece by piece."""
@@ -168,11 +170,12 @@ class MediaStreamPhone:
         loop, silence = asyncio.get_running_loop(), b"\xff" * PACKET
         due_s = loop.time()
         while True:
-            self._chunk += 1
-            sound = self._to_say.pop(0) if self._to_say else silence
-            payload = base64.b64encode(sound).decode()
-            media = {"track": "inbound", "chunk": str(self._chunk), "payload": payload}
-            await self.send({"event": "media", "streamSid": STREAM, "media": media})
+            if self._to_say or self.sends_silence:
+                self._chunk += 1
+                sound = self._to_say.pop(0) if self._to_say else silence
+                payload = base64.b64encode(sound).decode()
+                media = {"track": "inbound", "chunk": str(self._chunk), "payload": payload}
+                await self.send({"event": "media", "streamSid": STREAM, "media": media})
             due_s += PACKET_S
             await asyncio.sleep(max(0.0, due_s - loop.time()))
 

@@ -72,6 +72,19 @@ async def test_a_paused_reply_goes_on_at_the_heard_sample():
     assert clicks_of(heard) <= 2  # at one place, where it was held: the way is no clock
 
 
+async def test_a_line_that_sends_no_silence_still_ends_turns():
+    """Nothing comes after the last word: the silence that nobody sent is put in."""
+    scripted = models(hears=["Tell me."], replies=["Fine."])
+    async with (
+        answering(scripted, call_config()) as (client, _, happenings),
+        MediaStreamPhone.calling(client) as phone,
+    ):
+        phone.sends_silence = False
+        phone.shout(0.6)
+        ended = await happenings.until(is_end)
+    assert (ended.reason, ended.at) == (EndReason.STOP, len("Fine."))
+
+
 async def test_keys_are_words_of_the_user():
     """Presses become one entry, ended by the hash key, and interrupt what is being said."""
     source = ScriptedSource(["You pressed them."])

@@ -122,7 +122,13 @@ class PhoneCall:
     # What comes -------------------------------------------------------------------------------
 
     async def _listen(self) -> None:
-        """Hears the line until it ends."""
+        """Hears the line until it ends. However that comes about, the caller is gone then."""
+        try:
+            await self._hear()
+        finally:
+            self._hung_up.set()
+
+    async def _hear(self) -> None:
         second, messages = 0, 0
         async for event in self._line.events():
             now_s = self._clock.now_s()
@@ -132,9 +138,8 @@ class PhoneCall:
             if messages > MESSAGES_PER_S:
                 await self._clock.sleep_until(second + 1)
             if isinstance(event, Stopped):
-                break
+                return
             await self._take(event)
-        self._hung_up.set()
 
     async def _take(self, event: LineEvent | LineError) -> None:
         match event:
