@@ -16,6 +16,7 @@ from engines import DRAFT, TARGET, LetterTokenizer
 
 from voiceagent.cli import main
 from voiceagent.config import Decoding
+from voiceagent.core.errors import VoiceAgentError
 from voiceagent.core.history import Message, Role
 from voiceagent.decoding.engine import Engine, EngineError
 from voiceagent.decoding.generation import Request
@@ -371,6 +372,9 @@ def test_an_unknown_candidate_is_an_error_and_no_verdict(lab: Lab) -> None:
     """Not a setting whose replies all fail."""
     with pytest.raises(EngineError, match="no drafter 'oracle'"):
         evaluate(lab, PROMPTS, plan(Setting.parse("oracle:4")), LIMITS)
+    with pytest.raises(VoiceAgentError, match="DRAFTER:K"):
+        Setting.parse("model:four")
+    assert Setting.parse("model") == Setting.parse("model:auto")
 
 
 def test_two_reports_say_why_they_differ(

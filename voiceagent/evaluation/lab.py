@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from voiceagent.core.errors import VoiceAgentError
 from voiceagent.core.events import SourceEvent
 from voiceagent.decoding.completion import Completion, complete
 from voiceagent.decoding.drafters import Drafter, DraftModel, NgramDrafter
@@ -54,10 +55,17 @@ class Setting:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """``DRAFTER``, ``DRAFTER:auto`` or ``DRAFTER:K``."""
+        """``DRAFTER``, ``DRAFTER:auto`` or ``DRAFTER:K``.
+
+        Raises:
+            VoiceAgentError: K is neither ``auto`` nor a number.
+        """
         drafter, _, window = text.partition(":")
-        chosen = int(window) if window.isdecimal() else None
-        return cls(name=text if window else f"{text}:auto", drafter=drafter, window=chosen)
+        window = window or "auto"
+        if window != "auto" and not window.isdecimal():
+            raise VoiceAgentError(f"{text!r} is no setting: write DRAFTER:auto or DRAFTER:K")
+        chosen = None if window == "auto" else int(window)
+        return cls(name=f"{drafter}:{window}", drafter=drafter, window=chosen)
 
 
 PLAIN = Setting(name="plain")
