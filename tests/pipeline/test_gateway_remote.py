@@ -1,7 +1,7 @@
 """A remote engine behind the gateway: the same protocols, with verified text only."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,7 +15,6 @@ from gateway_doubles import (
     playing,
     said,
     serving,
-    until_end,
 )
 
 from voiceagent.core.events import EndReason
@@ -55,18 +54,33 @@ async def test_every_protocol_gives_the_text_and_nothing_is_taken_back(
     assert (asked.stop, asked.sampling.seed, asked.sampling.temperature) == (("END",), 3, 0.5)
 
 
-async def test_cancel_reaches_the_far_server() -> None:
-    """Over the connection that closes."""
+@pytest.mark.parametrize(
+    ("leave", "begun"), [("cancel", True), ("go away", True), ("go away", False)]
+)
+async def test_whoever_leaves_stops_the_far_server(leave: str, begun: bool) -> None:
+    """Over the connection that closes, also while the far server has nothing to say."""
     source = ScriptedSource(lambda request: said("One. ", *["more "] * 1000))
     async with remote(source) as client, client.ws_connect("/v1/replies") as socket:
+        if begun:
+            source.may_go.set()
         await socket.send_json({"type": "reply", "messages": ASK})
-        source.may_go.set()
-        start = await next_message(socket)
-        source.may_go.clear()
-        await socket.send_json({"type": "cancel", "reply": start["reply"]})
-        source.may_go.set()
-        messages = await until_end(socket)
-        assert messages[-1]["reason"] in ("cancelled", "stop")
+        await until_there(lambda: bool(source.generations))
+        if begun:
+            start = await next_message(socket)
+            await next_message(socket)
+            source.may_go.clear()
+        if leave == "cancel":
+            await socket.send_json({"type": "cancel", "reply": start["reply"]})
+        else:
+            await socket.close()
+        await until_there(lambda: source.generations[0].cancelled)
+
+
+async def until_there(condition: Callable[[], bool]) -> None:
+    """Looks again and again: the other side is a thread."""
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110  # a thread sets no event of asyncio's
+            await asyncio.sleep(0.001)
 
 
 @pytest.mark.parametrize("reason", [EndReason.LENGTH, EndReason.ERROR])

@@ -6,13 +6,15 @@ there is no rollback. Each reply has a thread of its own, which waits for the ne
 
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from http.client import HTTPException
 from typing import Any
 
 import requests
 
 from voiceagent.core.events import Draft, EndReason, Finish, Verify
 from voiceagent.decoding.errors import EngineBusy, EngineClosed, EngineError
+from voiceagent.decoding.far_request import BrokenOff, FarRequest
 from voiceagent.decoding.generation import Generation, OnEvent, Request
 
 CONNECT_S, SILENCE_S = 5.0, 120.0
@@ -27,6 +29,15 @@ class RemoteGeneration(Generation):
 
     completion_tokens = 0
     """As the server counts them; 0 where it does not."""
+
+    def __init__(self, request: Request, *, far: FarRequest) -> None:
+        super().__init__(request, prompt_tokens=0)
+        self.far = far
+
+    def cancel(self) -> None:
+        """Hangs up at once, also while the far server is silent; it stops when it notices."""
+        super().cancel()
+        self.far.break_off()
 
 
 class RemoteEngine:
@@ -64,7 +75,13 @@ class RemoteEngine:
             raise EngineError("a remote engine is asked for text alone: no logprobs, no grammar")
         if not self._places.acquire(blocking=False):
             raise EngineBusy(f"{MAX_AT_ONCE} replies are under way already")
-        generation = RemoteGeneration(request, prompt_tokens=0)
+        far = FarRequest(
+            f"{self._base_url}/chat/completions",
+            headers=self._headers,
+            connect_s=CONNECT_S,
+            silence_s=SILENCE_S,
+        )
+        generation = RemoteGeneration(request, far=far)
         threading.Thread(
             target=self._run, args=(generation, on_event), name="remote", daemon=True
         ).start()
@@ -78,7 +95,9 @@ class RemoteEngine:
         reason, error = EndReason.ERROR, None
         try:
             reason = self._write(generation, on_event)
-        except (requests.RequestException, ValueError, LookupError, TypeError) as failure:
+        except BrokenOff:
+            reason = EndReason.CANCELLED
+        except (OSError, HTTPException, ValueError, LookupError, TypeError) as failure:
             error = f"the remote engine failed: {type(failure).__name__}"
         self._places.release()
         generation.error = error
@@ -89,25 +108,15 @@ class RemoteEngine:
 
     def _write(self, generation: RemoteGeneration, on_event: OnEvent) -> EndReason:
         length, reason = 0, EndReason.ERROR
-        with requests.post(
-            f"{self._base_url}/chat/completions",
-            json=_body(generation.request, model=self.model),
-            headers=self._headers,
-            stream=True,
-            timeout=(CONNECT_S, SILENCE_S),
-        ) as response:
-            response.raise_for_status()
-            for chunk in _chunks(response):
-                if generation.cancelled:
-                    return EndReason.CANCELLED  # the server notices by the closed connection
-                _count(generation, chunk.get("usage"))
-                for choice in chunk.get("choices", [])[:1]:
-                    text = choice["delta"].get("content") or ""
-                    if text:
-                        length += len(text)
-                        on_event(Draft(text=text))
-                        on_event(Verify(to=length))
-                    reason = _REASONS.get(choice.get("finish_reason") or "", reason)
+        for chunk in _chunks(generation.far.lines(_body(generation.request, model=self.model))):
+            _count(generation, chunk.get("usage"))
+            for choice in chunk.get("choices", [])[:1]:
+                text = choice["delta"].get("content") or ""
+                if text:
+                    length += len(text)
+                    on_event(Draft(text=text))
+                    on_event(Verify(to=length))
+                reason = _REASONS.get(choice.get("finish_reason") or "", reason)
         return reason
 
     def _first_model(self) -> str:
@@ -141,8 +150,8 @@ def _body(request: Request, *, model: str) -> dict[str, Any]:
     return body | ({"stop": list(request.stop)} if request.stop else {})
 
 
-def _chunks(response: requests.Response) -> Iterator[dict[str, Any]]:
-    for line in response.iter_lines():
+def _chunks(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    for line in lines:
         data = line.removeprefix(b"data:").strip()
         if not line.startswith(b"data:") or data == b"[DONE]":
             continue

@@ -9,7 +9,7 @@ A client sends JSON objects with a ``type``: ``reply`` (the fields of a request)
 import asyncio
 import json
 from collections.abc import Mapping
-from contextlib import aclosing, suppress
+from contextlib import ExitStack, aclosing, suppress
 from typing import Any
 
 from aiohttp import WSCloseCode, WSMsgType, web
@@ -20,6 +20,7 @@ from voiceagent.gateway.errors import describe
 from voiceagent.gateway.fields import BadRequest, integer, text
 from voiceagent.gateway.http_replies import REPLIES, event_json
 from voiceagent.gateway.live import LiveReply
+from voiceagent.gateway.metrics import Watch
 from voiceagent.gateway.requests import View
 from voiceagent.gateway.service import Replies, Unavailable
 
@@ -141,11 +142,19 @@ class _Conversation:
     # Frames out ---------------------------------------------------------------------------------
 
     def _follow(self, live: LiveReply, view: View, *, after: int, request: object) -> None:
-        """Begins a stream; one of the same reply that this socket follows already gives way."""
+        """Begins a stream; one of the same reply that this socket follows already gives way.
+
+        It counts as a reader from now on: a task that is cancelled before it first runs would never
+        say that the reply is deserted.
+        """
+        reading = ExitStack()
+        watch = reading.enter_context(self._replies.reading(live, view))
         last = self._following.pop(live.name, None)
-        task = asyncio.create_task(self._send_all(live, view, after=after, request=request))
+        sending = self._send_all(live, view, watch, after=after, request=request)
+        task = asyncio.create_task(sending)
         self._following[live.name] = task
         task.add_done_callback(lambda done: self._forget(live.name, done))
+        task.add_done_callback(lambda done: reading.close())
         if last is not None:
             last.cancel()
 
@@ -153,9 +162,11 @@ class _Conversation:
         if self._following.get(name) is task:
             del self._following[name]
 
-    async def _send_all(self, live: LiveReply, view: View, *, after: int, request: object) -> None:
+    async def _send_all(
+        self, live: LiveReply, view: View, watch: Watch, *, after: int, request: object
+    ) -> None:
         extra = f',"request":{json.dumps(request)}}}' if isinstance(request, str) else "}"
-        with suppress(ConnectionError), self._replies.reading(live, view) as watch:
+        with suppress(ConnectionError):
             async with aclosing(live.read(view, after=after)) as lists:
                 async for frames in lists:
                     watch.show(frames)
