@@ -2,12 +2,14 @@
 
 import queue
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import pytest_asyncio
 from browser import Tab, chromium
 from gateway_doubles import ScriptedSource, said, serving
+from made_rounds import guessed
 
 from voiceagent.core.events import Draft, EndReason, Finish, Rollback, Verify
 from voiceagent.decoding.generation import EngineEvent, Request
@@ -196,6 +198,24 @@ async def test_markdown_is_painted_block_by_block_and_never_again(
         " it.querySelector('pre').textContent, it.querySelectorAll('img').length]; })()"
     )
     assert made == ["a", "2", "x = 1", 0]
+
+
+async def test_the_rounds_are_a_strip_to_step_through(tab: Tab, stepped: Stepped) -> None:
+    """By keyboard: which tokens were drafted, which were accepted, what was emitted instead."""
+    await ask(tab, stepped, protocol="token_push")
+    text = "It is about two miles."
+    made = guessed(2, 1)
+    rounds = [made, replace(made, index=2)]
+    stepped.let(Draft(text=text), Verify(to=len(text)), *rounds, Finish())
+    await tab.until("document.querySelectorAll('#strip button').length === 2")
+    assert await tab.run("document.getElementById('round-number').textContent") == "round 1 of 2"
+    await tab.run("document.getElementById('later').focus()")
+    await tab.press("Enter", code=13)
+    await tab.until("document.getElementById('round-number').textContent === 'round 2 of 2'")
+    marked = await tab.run(
+        "[...document.querySelectorAll('#round .token')].map((each) => each.className)"
+    )
+    assert marked == ["token accepted", "token rejected", "token emitted", "token emitted"]
 
 
 async def test_a_narrow_page_has_no_sideways_scroll(tab: Tab, stepped: Stepped) -> None:

@@ -196,6 +196,7 @@ async def test_a_second_conversation_is_told_why_there_is_no_room(tmp_path: Path
         await first.begin()
         status = await (await talk.http.get("/v1/talk")).json()
         assert (status["talks"], status["limit"]) == (1, 1)
+        assert "voiceagent_talks_open 1.0" in await (await talk.http.get("/metrics")).text()
         second = await talk.connect()
         refused = await second.until("error")
         assert refused["data"]["fatal"]

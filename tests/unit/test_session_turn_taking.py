@@ -110,6 +110,21 @@ def ends_after(ends_at_ms: int, words: str, *, finished: float | None, complete:
     assert turns.decisions()[-1] == Ended(words)
 
 
+def test_a_button_that_is_let_go_ends_the_turn_whatever_its_words_sound_like() -> None:
+    """As soon as they are known; it says nothing about speech that follows."""
+    turns = taking()
+    turns.onset(at_ms=0, agent_has_floor=False)
+    turns.yielded()
+    turns.passed(at_ms=900)
+    turns.offset(at_ms=900)
+    turns.heard("Could you please")
+    assert turns.decisions() == [Began(), Prepare("Could you please"), Ended("Could you please")]
+    turns.yielded()
+    said(turns, "Could you please", finished=0.0, end_ms=2000)
+    turns.passed(at_ms=2500)
+    assert Ended("Could you please") not in turns.decisions()
+
+
 def test_more_words_withdraw_what_was_prepared() -> None:
     """The turn goes on: the first reply vanishes, another is prepared to all the words."""
     turns = taking()

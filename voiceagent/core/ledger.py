@@ -10,7 +10,6 @@ A step that would break the order, pass a closed gate or run backwards in time r
 ``pause``, a playout report that says what is known) is legal and leaves no event.
 """
 
-from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, NoReturn, TypedDict
 
@@ -370,7 +369,7 @@ class Ledger:
     def _move(self, step: str, now_s: float, **marks: int) -> bool:
         """Moves watermarks, if that is legal; returns whether any moved."""
         self._check_open(step, now_s)
-        moved = replace(self._marks, **marks)
+        moved = self._marks._replace(**marks)
         falls = any(to < getattr(self._marks, mark) for mark, to in marks.items())
         if falls and step not in _FALLING:
             self._refuse(step, f"only {' and '.join(_FALLING)} take anything back")

@@ -1,11 +1,13 @@
 """The six positions that every reply is in, and their order."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watermarks:
-    """Six positions in code points, each at most the one before."""
+class Watermarks(NamedTuple):
+    """Six positions in code points, each at most the one before.
+
+    A tuple, because one is made at every step of every reply.
+    """
 
     drafted: int = 0
     verified: int = 0
@@ -21,4 +23,4 @@ class Watermarks:
         return 0 <= self.heard <= self.released <= self.synthesized and upper
 
     def __str__(self) -> str:
-        return " <= ".join(f"{name} {getattr(self, name)}" for name in reversed(self.__slots__))
+        return " <= ".join(f"{name} {getattr(self, name)}" for name in reversed(self._fields))

@@ -101,6 +101,7 @@ class Metrics:
         self._alarmed = False
         self.streams = Gauge("voiceagent_streams_open", "Streams read now.", registry=registry)
         self.replies = Gauge("voiceagent_replies_running", "Being written.", registry=registry)
+        self.talks = Gauge("voiceagent_talks_open", "Spoken conversations.", registry=registry)
         self.waiting = Gauge("voiceagent_queue_depth", "Not yet begun.", registry=registry)
 
     def follow_trial(self, comparison: Comparison, canary: Canary | None) -> None:

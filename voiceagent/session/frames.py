@@ -45,3 +45,8 @@ class TypedFrame(SystemFrame):
     """Words of the user that were not spoken, such as keys of a telephone: a turn of their own."""
 
     text: str = ""
+
+
+@dataclass
+class YieldFrame(SystemFrame):
+    """The user has let go of the button: the turn is over as soon as its words are known."""

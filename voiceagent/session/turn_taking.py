@@ -123,6 +123,8 @@ class TurnTaking:
     _silent_since_ms: int = 0
     _judgements: int = 0
     _sounds_finished: bool = False
+    _has_yielded: bool = False
+    """Whether the user has said so by hand that the turn is over."""
     _is_known: bool = False
     """Whether it is known what was said up to the present silence."""
     _words: str = ""
@@ -153,6 +155,7 @@ class TurnTaking:
         if not self._open or at_ms - self._silent_since_ms >= self.limits.same_speech_ms:
             self._onset_ms = at_ms
         self._speaking, self._sounds_finished = True, False
+        self._has_yielded = False
         if not self._open:
             self._open = True
             self._decisions.append(Began())
@@ -191,6 +194,11 @@ class TurnTaking:
         self._is_known, self._words, self._cause = not self._speaking, "", cause
         if self._over_reply:
             return self._settle_overlap()
+        self._decide()
+
+    def yielded(self) -> None:
+        """The user has said by hand that the turn is over (a button was let go)."""
+        self._has_yielded = self._open
         self._decide()
 
     def typed(self, text: str, *, agent_has_floor: bool) -> None:
@@ -289,6 +297,8 @@ class TurnTaking:
     def _patience_ms(self) -> int:
         """How long the silence has to last, by what is known now."""
         limits = self.limits
+        if self._has_yielded:
+            return 0
         unfinished = self._finished is not None and self._finished < limits.unfinished_below
         if not self._is_read or unfinished:
             return limits.silence_ends_turn_ms
@@ -302,6 +312,7 @@ class TurnTaking:
 
     def _close(self, decision: Decision) -> None:
         self._open, self._over_reply, self._has_interrupted = False, False, False
+        self._has_yielded = False
         self._prepared, self._preparations = None, 0
         self._words, self._cause = "", "nothing"
         self._decisions.append(decision)

@@ -112,6 +112,8 @@ class UserTurns(FrameProcessor):
                 self._read(frame)
             case TypedFrame():
                 self._typed.append(frame.text)
+            case YieldFrame():
+                self._taking.yielded()
             case UnheardFrame():
                 self._taking.unheard(frame.cause, utterance=frame.utterance)
             case _:

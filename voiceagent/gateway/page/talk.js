@@ -64,6 +64,11 @@ export class Talk {
     this.#say("send-text", { content });
   }
 
+  /** The button of push-to-talk was let go: the turn is over as soon as its words are known. */
+  release() {
+    this.#tell("released", {});
+  }
+
   stop() {
     this.#end("");
   }

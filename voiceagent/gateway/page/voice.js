@@ -74,8 +74,10 @@ export class VoiceSection {
   }
 
   #hold(held) {
+    const wasHeld = $("hold").ariaPressed === "true";
     $("hold").ariaPressed = `${held}`;
     this.#open();
+    if (wasHeld && !held) this.talk?.release();
   }
 
   #open() {

@@ -74,6 +74,7 @@ class Talks:
         stopped = asyncio.Event()
         if refusal is None:
             self._stopped.add(stopped)
+            replies.metrics.talks.set(len(self._stopped))
         outbox = Outbox(socket, patience_s=limits.write_s)
         try:
             if refusal is not None:
@@ -84,6 +85,7 @@ class Talks:
             await _to_its_end(talk.hold(view, reports=reports), stopped)
         finally:
             self._stopped.discard(stopped)
+            replies.metrics.talks.set(len(self._stopped))
             await outbox.close()
             await socket.close()
         return socket
@@ -132,11 +134,12 @@ async def _refuse(
 
 
 def _view(request: web.Request) -> View:
-    """How our frames are streamed: by the query, else as for a voice."""
-    query: dict[str, Any] = {"surface": "voice", **request.query}
-    if "retraction" in query:
-        query["retraction"] = query["retraction"] in ("true", "1")
-    return parse_view(query)
+    """How our frames are streamed: in the protocol of the query, else as for any voice."""
+    asked: dict[str, Any] = {"surface": "voice"}
+    if "stream_protocol" in request.query:
+        asked["stream_protocol"] = request.query["stream_protocol"]
+    asked["retraction"] = request.query.get("retraction") in ("true", "1")
+    return parse_view(asked)
 
 
 class _Talk:
@@ -262,9 +265,7 @@ class _Talk:
         match message.type:
             case "client-message":
                 said = parse_data(rtvi.RawClientMessageData, message.data)
-                if said.t != "playout" or not isinstance(said.d, Mapping):
-                    raise BadRequest("t", "the only client message is playout")
-                transport.ear.report(_count(said.d, "played"), cuts=_count(said.d, "cuts"))
+                await _obey(said.t, said.d if isinstance(said.d, Mapping) else {}, transport)
             case "send-text":
                 typed = parse_data(rtvi.SendTextData, message.data).content.strip()
                 if not 0 < len(typed) <= self._limits.typed_chars:
@@ -277,6 +278,16 @@ class _Talk:
                 pass
             case _:
                 raise BadRequest("type", "this type of message is not supported")
+
+
+async def _obey(kind: str, fields: Mapping[str, Any], transport: PageTransport) -> None:
+    """What clients of ours say beside RTVI."""
+    if kind == "playout":
+        transport.ear.report(_count(fields, "played"), cuts=_count(fields, "cuts"))
+    elif kind == "released":
+        await transport.mouth.yield_turn()
+    else:
+        raise BadRequest("t", "client messages are playout and released")
 
 
 def _rtvi_message(data: object) -> rtvi.Message | None:

@@ -28,7 +28,7 @@ from pipecat.transports.base_transport import BaseTransport, TransportParams
 from voiceagent.gateway.talk.far_ear import FarEar
 from voiceagent.gateway.talk.wire import WIRE_HZ, Sound
 from voiceagent.session.conversation import Conversation
-from voiceagent.session.frames import TypedFrame
+from voiceagent.session.frames import TypedFrame, YieldFrame
 from voiceagent.session.playout import CHUNK_MS
 from voiceagent.session.timeline import EarTimeline
 from voiceagent.sound.pcm import Int16, to_float32, to_int16
@@ -121,6 +121,10 @@ class PageMouth(BaseInputTransport):
     async def read(self, text: str) -> None:
         """Takes words that the user typed."""
         await self.push_frame(TypedFrame(text=text))
+
+    async def yield_turn(self) -> None:
+        """The user has let go of the button."""
+        await self.push_frame(YieldFrame())
 
     def _at_our_rate(self, sound: Sound) -> Int16:
         if sound.rate_hz != self._resampler.from_hz:
