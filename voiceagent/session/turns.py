@@ -32,6 +32,7 @@ from voiceagent.session.frames import (
     SayFrame,
     TurnFrame,
     TypedFrame,
+    YieldFrame,
 )
 from voiceagent.session.turn_taking import (
     Began,
