@@ -92,7 +92,8 @@ export class Talk {
       this.refused = (reason) => reject(new Error(reason));
       socket.onopen = () => this.#say("client-ready", { version: RTVI, about: { library: "voiceagent" } });
       socket.onmessage = ({ data }) => this.#take(decode(new Uint8Array(data)));
-      socket.onclose = () => this.#end(this.reason ?? "The connection broke.");
+      socket.onclose = ({ code }) =>
+        this.#end(this.reason ?? (code === 1000 ? "The conversation is over." : "The connection broke."));
     });
   }
 
