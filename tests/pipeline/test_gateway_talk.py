@@ -33,7 +33,7 @@ from voiceagent.sound.pcm import to_int16
 QUIET = Config(persona=Persona(greeting=""))
 QUESTION = to_int16(recording(("voice", 0.8), ("pause", 1.2)).pcm)
 WORD = to_int16(recording(("voice", 0.4), ("pause", 1.0)).pcm)
-REPLY = "It is about two miles from here. You can walk there in half an hour, or take the bus."
+REPLY = "It is about two miles from here. You can take the bus."
 
 
 class Line:
