@@ -97,6 +97,7 @@ class Tab:
                 key=key,
                 modifiers=modifiers,
                 windowsVirtualKeyCode=code,
+                text="\r" if (kind, key) == ("keyDown", "Enter") else "",  # presses a button
                 commands=list(commands) if kind == "keyDown" else [],
             )
 

@@ -26,7 +26,7 @@ from voiceagent.core.history import Message
 from voiceagent.core.reply import Reply
 from voiceagent.decoding.generation import EngineEvent, OnEvent, Request
 from voiceagent.decoding.record import Round
-from voiceagent.gateway.inbox import Inbox
+from voiceagent.gateway.inbox import Post
 from voiceagent.gateway.limits import Limits
 from voiceagent.gateway.live import Failed, LiveReply, ToolPassed, UsageKnown
 from voiceagent.gateway.metrics import Metrics
@@ -74,6 +74,7 @@ class Author:
         calls: the tool gate of this request.
         limits: how long anything may take.
         metrics: told of every round.
+        post: brings the source's events to the event loop.
     """
 
     def __init__(
@@ -88,12 +89,14 @@ class Author:
         calls: CallsOfReply,
         limits: Limits,
         metrics: Metrics,
+        post: Post,
     ) -> None:
         self._live, self._request, self._source = live, request, source
         self._boundary, self._turn, self._hears = boundary, turn, hears
         self._calls, self._limits, self._metrics = calls, limits, metrics
         self._started_s = time.monotonic()
-        self._inbox = Inbox()
+        self._post = post
+        self._inbox = post.inbox()
         self._writing: Writing | None = None
         self._reply: Reply | None = None
         self._rounds: list[Round] = []
@@ -199,7 +202,7 @@ class Author:
         """Tokenizing a long prompt takes a while: not on the event loop."""
         self._waits = True
         self._metrics.waiting.inc()
-        self._inbox = inbox = Inbox()
+        self._inbox = inbox = self._post.inbox()
         submit = self._source.submit
         self._submitting = submitting = asyncio.ensure_future(
             asyncio.to_thread(submit, request, on_event=inbox.put)

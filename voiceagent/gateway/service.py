@@ -18,6 +18,7 @@ from voiceagent.decoding.sampling import Sampling
 from voiceagent.gateway.author import Author, ReplySource
 from voiceagent.gateway.fields import BadRequest
 from voiceagent.gateway.grammars import grammar_of
+from voiceagent.gateway.inbox import Post
 from voiceagent.gateway.limits import DEFAULT_LIMITS, Limits
 from voiceagent.gateway.live import Kept, LiveReply, do_nothing
 from voiceagent.gateway.metrics import Metrics, Watch
@@ -68,6 +69,7 @@ class Replies:
         self._streams = self._waiting = 0
         self._places = asyncio.Semaphore(gateway.limits.at_engine)
         self._kept = Kept(gateway.limits)
+        self._post = Post()
         self._desk = Desk(gateway.registry)
         self._authors: dict[str, Author] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -220,6 +222,7 @@ class Replies:
             calls=calls,
             limits=gateway.limits,
             metrics=self.metrics,
+            post=self._post,
         )
 
     def _on_deserted(self, live: LiveReply, author: Author, resumable: bool) -> None:
