@@ -55,6 +55,11 @@ class Program:
                 said.append(line.strip())
         return said
 
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self._popen.poll() is not None
+
     def end(self) -> None:
         """Ctrl-C, and if that does not help, worse."""
         if self._popen.poll() is None:
