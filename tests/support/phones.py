@@ -266,6 +266,11 @@ class AudioSocketPhone:
             await asyncio.gather(*tasks, return_exceptions=True)
             writer.close()
 
+    @staticmethod
+    def silence(length_s: float) -> np.ndarray:
+        """Nothing (samples,), float32 at 8 kHz."""
+        return np.zeros(int(length_s * 8000), dtype=np.float32)
+
     def send(self, kind: int, payload: bytes = b"") -> None:
         """One frame."""
         self._writer.write(bytes([kind]) + len(payload).to_bytes(2, "big") + payload)
