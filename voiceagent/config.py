@@ -154,13 +154,15 @@ class Telephony:
     """Whether the agent speaks first; else it waits for the caller's first words."""
     hangs_up: bool = False
     """Whether the model may end a call, with a tool; models that are too small end it too soon."""
+    presses_keys: bool = False
+    """Whether the model may press keys, with a tool: SIP and Plivo take them."""
     transfer_to: str = ""
     """Whom callers are handed to who want a human, or when the agent fails: a number or SIP URI."""
     caller_id: str = ""
-    """A number of the Twilio account's that outgoing calls show; empty for no outgoing calls."""
+    """A number of the Twilio account's that outgoing calls show; empty if Twilio places none."""
     may_call: tuple[str, ...] = ()
-    """Beginnings of the numbers that may be called, such as ``+4930``; a stolen token would
-    otherwise dial premium numbers."""
+    """Beginnings of the numbers that may be called, such as ``+4930``; without any there are no
+    outgoing calls. A stolen token would otherwise dial premium numbers."""
     record_to: str = ""
     """A folder for stereo recordings of all calls (caller left, agent right); empty for none.
     Recording without telling the caller is a crime in many places."""

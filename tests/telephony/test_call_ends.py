@@ -1,6 +1,7 @@
 """What becomes of a call: ended or handed over by the model, broken, recorded; on media streams."""
 
 import asyncio
+import json
 import stat
 
 import numpy as np
@@ -11,8 +12,14 @@ from talk_doubles import CHAR_S, ScriptedSource, models
 
 from voiceagent.core.events import Author, Ended, EndReason, Started
 from voiceagent.session.happenings import ToolHappened
-from voiceagent.session.tools import call_text
-from voiceagent.telephony.call_tools import ENDING, with_call_tools
+from voiceagent.session.tools import ToolRefused, call_text
+from voiceagent.telephony.call_tools import (
+    ENDING,
+    NO_KEYS,
+    PRESSED,
+    CallTools,
+    with_call_tools,
+)
 from voiceagent.telephony.twilio_routes import TwilioRoutes
 
 HUMAN = "+14155550199"
@@ -58,6 +65,23 @@ async def test_the_model_ends_or_hands_over_a_call_after_its_last_words(tool, ex
     assert (endings[-1].reason, endings[-1].at) == (EndReason.STOP, len("Goodbye then."))
     assert len(phone.heard()) >= int(len("Goodbye then.") * CHAR_S * 8000)
     assert tool == "transfer_to_human" or ENDING in source.prompts[-1][-1].content
+
+
+@pytest.mark.parametrize("line", ["telnyx", "plivo"])
+async def test_the_model_presses_keys_where_a_line_has_them(line):
+    """One after the other, and it is told where there are none."""
+    pressed: list[str] = []
+
+    async def press(digit: str) -> bool:
+        pressed.append(digit)
+        return line == "plivo"
+
+    tools = CallTools(with_call_tools(call_config(presses_keys=True)), press=press)
+    outcome = await tools.run(tools.admit('{"name": "press_keys", "arguments": {"keys": "1#"}}'))
+    assert (outcome, pressed) == (PRESSED if line == "plivo" else NO_KEYS, ["1", "#"])
+    for keys in ("", "1 2", "x", "1" * 33):
+        with pytest.raises(ToolRefused):
+            tools.admit(json.dumps({"name": "press_keys", "arguments": {"keys": keys}}))
 
 
 async def test_a_goodbye_that_the_caller_cuts_into_ends_nothing():

@@ -15,10 +15,10 @@ from twilio.http import HttpClient
 from twilio.rest import Client
 
 from voiceagent.config import TwilioAccount
+from voiceagent.telephony.calls_route import CALLS_PATH
 from voiceagent.telephony.numbers import is_number, may_be_called
 from voiceagent.telephony.outgoing import RING_S, NotCalled, TwilioCalls
 from voiceagent.telephony.service import Telephony
-from voiceagent.telephony.twilio_routes import CALLS_PATH
 
 ACCOUNT = TwilioAccount(sid="AC" + "0" * 32, token="12345678901234567890123456789012")
 SID = "CA" + "1" * 32
@@ -150,7 +150,7 @@ async def served():
     telephony = Telephony(models(hears=[]), config, account=ACCOUNT)
     asked = Asked()
     async with twilio(asked) as calls:
-        telephony._twilio.calls = calls
+        telephony._outgoing.calls = calls
         app = web.Application()
         app.add_routes(telephony.routes)
         async with TestClient(TestServer(app)) as client:
@@ -191,5 +191,5 @@ def test_the_document_connects_the_answered_call():
     """What Twilio is told to do is what it does with an incoming call."""
     config = call_config(public_url="https://phone.example.com", caller_id=FROM)
     telephony = Telephony(models(hears=[]), config, account=ACCOUNT)
-    document = telephony._twilio.calls._fields["Twiml"]
+    document = telephony._outgoing.calls._fields["Twiml"]
     assert "wss://phone.example.com/telephony/media-stream" in document

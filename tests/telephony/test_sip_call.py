@@ -16,6 +16,7 @@ from voiceagent.core.events import Ended, EndReason
 from voiceagent.core.events import Heard as HeardTo
 from voiceagent.core.trace import Header
 from voiceagent.session.trace_file import TraceFile
+from voiceagent.telephony.outgoing import NotCalled
 from voiceagent.telephony.sip import SipError, SipServer
 from voiceagent.telephony.switchboard import Switchboard
 
@@ -192,3 +193,33 @@ async def test_a_recorded_key_of_another_telephone_is_one_press(tmp_path):
         assert await sipp.wait() == 0
         await until_nobody_is_held(board)
     assert source.prompts[-1][-1].content == "[pressed on the telephone: 5 #]"
+
+
+async def test_a_number_is_called_and_whoever_answers_is_greeted(tmp_path):
+    """sipp is the trunk: it answers, and sees the call end when the agent has said goodbye."""
+    port = free_port()
+    sipp = await asyncio.create_subprocess_exec(
+        *("sipp", "-sn", "uas", "-i", "127.0.0.1", "-p", str(port)),
+        *("-mp", "23200", "-m", "1", "-timeout", "30", "-nostdin"),
+        cwd=tmp_path,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    events = Heard()
+    config = call_config(greeting="Hello, this is a machine.", idle_s=0.3)
+    board = Switchboard(models(hears=[]), config, listeners=lambda call: [events])
+    server = SipServer(board)
+    listen = f"127.0.0.1:{free_port()}"
+    sip = Sip(user="bob", domain=f"127.0.0.1:{port}", listen=listen, rtp_ports="21400-21500")
+    await server.listen(sip, password="")
+    try:
+        async with asyncio.timeout(40):
+            with pytest.raises(NotCalled):
+                await server.place("alice@example.com")
+            assert await server.place("+14155550100")
+            greeting = await events.until(is_end)
+            await until_nobody_is_held(board)
+            assert await sipp.wait() == 0
+    finally:
+        await server.close()
+    assert (greeting.reason, greeting.at) == (EndReason.STOP, len("Hello, this is a machine."))

@@ -54,7 +54,7 @@ class PhoneCall:
     ) -> None:
         self._line, self._models, self._config = line, models, config
         self._listeners = [self._note, *listeners]
-        self._tools = CallTools(config)
+        self._tools = CallTools(config, press=line.press)
         self._clock = WallClock()
         self.player: Player = (BufferedPlayer if line.acknowledges else PacedPlayer)(
             line, self._clock
@@ -210,6 +210,8 @@ class PhoneCall:
         for sounded in self.player.drain_sounded():
             if recording is not None:
                 recording.agent(sounded.pcm, begin_s=sounded.begin_s)
+        if recording is not None:
+            recording.advance(now_s=self._clock.now_s())
 
 
 def _file_name(call: str) -> str:

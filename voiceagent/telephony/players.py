@@ -186,8 +186,6 @@ class PacedPlayer:
         self._cuts = 0
         self._pacing: asyncio.Task[None] | None = None
         self.gone = asyncio.Event()
-        self.late_s: deque[float] = deque(maxlen=50 * 60)
-        """How late each of the last pieces was sent, a minute of them: the pacing error."""
 
     def begin(self) -> None:
         """Starts to send a piece every 20 ms."""
@@ -247,7 +245,6 @@ class PacedPlayer:
             while True:
                 await self._clock.sleep_until(due_s)
                 late_s = self._clock.now_s() - due_s
-                self.late_s.append(late_s)
                 async with asyncio.timeout(SEND_TIMEOUT_S):
                     await self._line.sound(self._next(due_s))
                 due_s = CHUNK_MS / 1000 + (due_s if late_s < LATE_S else self._clock.now_s())

@@ -44,11 +44,14 @@ class Recording:
         begin = max(self._caller_end, int(now_s * self._rate_hz) - len(pcm))
         self._caller_end = begin + len(pcm)
         self._put(0, pcm, begin)
-        self._write(until=int((now_s - BEHIND_S) * self._rate_hz))
 
     def agent(self, pcm: Int16, *, begin_s: float) -> None:
         """Sound of the agent that was played from ``begin_s`` on."""
         self._put(1, pcm, round(begin_s * self._rate_hz))
+
+    def advance(self, *, now_s: float) -> None:
+        """Writes what nothing can be added to any more."""
+        self._write(until=int((now_s - BEHIND_S) * self._rate_hz))
 
     def close(self) -> None:
         """Writes the rest."""

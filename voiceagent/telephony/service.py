@@ -10,6 +10,7 @@ from voiceagent.config import Config, TwilioAccount, sip_password
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.session.models import Models
 from voiceagent.telephony.audiosocket import AudioSocketServer
+from voiceagent.telephony.calls_route import CallsRoute
 from voiceagent.telephony.outgoing import TwilioCalls
 from voiceagent.telephony.provider_routes import ProviderRoutes
 from voiceagent.telephony.switchboard import Switchboard
@@ -45,8 +46,9 @@ class Telephony:
         self.switchboard = Switchboard(models, config)
         door = door_of(account, public_url=config.telephony.public_url)
         self._twilio = TwilioRoutes(self.switchboard, door=door)
+        self._outgoing = CallsRoute(self.switchboard)
         if account is not None and door is not None and config.telephony.caller_id:
-            self._twilio.calls = TwilioCalls(
+            self._outgoing.calls = TwilioCalls(
                 account,
                 caller_id=config.telephony.caller_id,
                 document=door.answer,
@@ -57,7 +59,11 @@ class Telephony:
     @property
     def routes(self) -> Sequence[web.RouteDef]:
         """For the HTTP server."""
-        return [*self._twilio.routes(), *self._others.routes()]
+        return [
+            *self._twilio.routes(),
+            *self._others.routes(),
+            *self._outgoing.routes(),
+        ]
 
     @property
     def own_doors(self) -> frozenset[str]:
@@ -92,4 +98,5 @@ class Telephony:
             raise VoiceAgentError("SIP needs its extra: pip install 'voiceagent[sip]'") from error
         server = SipServer(self.switchboard)
         await server.listen(self._config.telephony.sip, password=sip_password())
+        self._outgoing.calls = self._outgoing.calls or server
         return server

@@ -10,8 +10,8 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import AsyncIterator
-from typing import Final
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any, Final
 
 import baresip
 from baresip.call import CallState, DigitEvent
@@ -21,6 +21,8 @@ from voiceagent.core.errors import VoiceAgentError
 from voiceagent.sound.pcm import Int16
 from voiceagent.telephony.codecs.base import linear, linear_bytes
 from voiceagent.telephony.events import Digit, LineError, LineEvent, Marked, Sound, Started
+from voiceagent.telephony.numbers import is_number
+from voiceagent.telephony.outgoing import RING_S, NotCalled
 from voiceagent.telephony.switchboard import AllBusy, Switchboard
 
 TRAVEL_S: Final = 0.06
@@ -50,6 +52,7 @@ class SipServer:
         self._switchboard = switchboard
         self._runtime = baresip.Runtime()
         self._agent: baresip.UserAgent | None = None
+        self._domain = ""
         self._calls: set[asyncio.Task[None]] = set()
 
     async def listen(self, sip: Sip, *, password: str) -> None:
@@ -59,10 +62,11 @@ class SipServer:
             SipError: the address is taken, or the registrar refuses.
         """
         host = sip.listen.rpartition(":")[0]
+        self._domain = sip.domain or sip.listen
         text = f"sip_listen {sip.listen}\nrtp_ports {sip.rtp_ports}\n{JITTER_BUFFER}"
         account = baresip.Account(
             sip.user,
-            sip.domain or sip.listen,
+            self._domain,
             password,
             registrar=sip.registrar or None,
             reg_interval=600 if sip.registrar else 0,
@@ -97,26 +101,36 @@ class SipServer:
         with contextlib.suppress(baresip.BaresipError):
             await self._runtime.close()
 
-    async def call(self, uri: str) -> None:
-        """Calls somebody and talks until one side hangs up.
-
-        Raises:
-            SipError: nobody answered.
-            AllBusy: there is no seat.
-        """
+    async def place(self, to: str) -> str:
+        """Calls a number at the registrar, or at the domain, and talks to whoever answers."""
         assert self._agent is not None, "call listen() first"
-        with self._switchboard.seat():
-            try:
-                dialled = await self._agent.dial(uri)
-                await dialled.wait_established(ESTABLISH_S)
-            except baresip.BaresipError as error:
-                raise SipError(f"the call was not answered: {error}") from error
-            await self._hold(dialled)
+        if not is_number(to):
+            raise NotCalled("a number begins with + and its country: +14155550100")
+        try:
+            call = await self._agent.dial(f"sip:{to}@{self._domain}")
+        except baresip.BaresipError as error:
+            raise NotCalled(f"the call was not placed: {type(error).__name__}") from error
+        self._start(self._wait_and_hold(call))
+        return call.call_id or f"{call.handle:x}"
 
     def _incoming(self, call: baresip.Call) -> None:
-        task = asyncio.ensure_future(self._answer(call))
+        self._start(self._answer(call))
+
+    def _start(self, holding: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(holding)
         self._calls.add(task)
         task.add_done_callback(self._calls.discard)
+
+    async def _wait_and_hold(self, call: baresip.Call) -> None:
+        """Whoever is called may take his time; a seat is taken when he answers."""
+        try:
+            await call.wait_established(RING_S)
+            with self._switchboard.seat():
+                await self._hold(call)
+        except (baresip.BaresipError, SipError, AllBusy) as error:
+            log.warning("an outgoing call came to nothing: %s", type(error).__name__)
+            with contextlib.suppress(baresip.BaresipError):
+                await call.hangup()
 
     async def _answer(self, call: baresip.Call) -> None:
         try:

@@ -12,18 +12,13 @@ from aiohttp import web
 
 from voiceagent.config import ConfigError, TwilioAccount
 from voiceagent.telephony import twilio
-from voiceagent.telephony.codecs import base
 from voiceagent.telephony.codecs.twilio import TwilioCodec
-from voiceagent.telephony.events import LineError
-from voiceagent.telephony.numbers import may_be_called
-from voiceagent.telephony.outgoing import RING_S, Calls, NotCalled
 from voiceagent.telephony.sockets import hold_over_socket
-from voiceagent.telephony.switchboard import PROMISE_S, Switchboard
+from voiceagent.telephony.switchboard import Switchboard
 
 STREAM_PATH = "/telephony/media-stream"
 VOICE_PATH = "/telephony/twilio/voice"
 THEN_PATH = "/telephony/twilio/then"
-CALLS_PATH = "/telephony/calls"
 MAX_TRANSFERS = 256
 """Callers on their way to a human whom Twilio has not asked about yet."""
 
@@ -79,14 +74,11 @@ class TwilioRoutes:
         self._switchboard = switchboard
         self._door = door
         self._transfers: OrderedDict[str, str] = OrderedDict()
-        self.calls: Calls | None = None
-        """Who places outgoing calls; None if nobody does."""
 
     def routes(self) -> list[web.RouteDef]:
         """The stream, and with a door the documents around it."""
         documents = [web.post(VOICE_PATH, self._voice), web.post(THEN_PATH, self._then)]
-        outgoing = [web.post(CALLS_PATH, self._call)] if self.calls else []
-        return [web.get(STREAM_PATH, self._stream), *(documents if self._door else []), *outgoing]
+        return [web.get(STREAM_PATH, self._stream), *(documents if self._door else [])]
 
     @property
     def own_doors(self) -> frozenset[str]:
@@ -106,20 +98,6 @@ class TwilioRoutes:
         if not self._switchboard.promise():
             return _document(twilio.refuse())
         return _document(self._door.answer)
-
-    async def _call(self, request: web.Request) -> web.Response:
-        """``{"to": "+14155550100"}``, behind the server's own door: for who holds its token."""
-        assert self.calls is not None
-        to = _number_in(await request.read())
-        if not may_be_called(to, self._switchboard.config.telephony.may_call):
-            raise web.HTTPForbidden(reason="telephony.may_call does not allow this number")
-        if not self._switchboard.promise(for_s=RING_S + PROMISE_S):
-            raise web.HTTPServiceUnavailable(reason="as many calls are held as may be")
-        try:
-            call = await self.calls.place(to)
-        except NotCalled as error:
-            raise web.HTTPBadGateway(reason=str(error)) from error
-        return web.json_response({"call": call}, status=201)
 
     async def _then(self, request: web.Request) -> web.Response:
         """Its stream has ended: what now?"""
@@ -149,13 +127,6 @@ class TwilioRoutes:
         return await hold_over_socket(
             request, self._switchboard, TwilioCodec(), transfer=self.transfer
         )
-
-
-def _number_in(body: bytes) -> str:
-    try:
-        return base.text(base.parse_object(body), "to")
-    except LineError as error:
-        raise web.HTTPBadRequest(reason=str(error)) from error
 
 
 def _document(xml: str) -> web.Response:
