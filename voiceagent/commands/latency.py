@@ -120,7 +120,7 @@ def _play(arguments: argparse.Namespace) -> "list[AgentRun]":
             library=library,
             folder=arguments.out,
             seed=arguments.seed,
-            words=_words(arguments) if waits else None,
+            words=_words(arguments, thorough=False) if waits else None,
             watching=watching,
         )
 
@@ -171,8 +171,8 @@ def _agents(arguments: argparse.Namespace) -> "list[Agent | Called]":
     return [Ours(folder=arguments.out, options=options), *peers]
 
 
-def _words(arguments: argparse.Namespace) -> "Words":
-    """A recognizer: for scenarios that wait for a word, and for replies."""
+def _words(arguments: argparse.Namespace, *, thorough: bool) -> "Words":
+    """A recognizer: a quick one for scenarios that wait for a word, a thorough one for replies."""
     from voiceagent.config import cache_directory
     from voiceagent.sound.resample import resample
     from voiceagent.speech.recognizer import WhisperRecognizer
@@ -183,7 +183,7 @@ def _words(arguments: argparse.Namespace) -> "Words":
     files = Manifest.load().preset(arguments.preset or "cpu").files["recognizer"]
     recognizer = WhisperRecognizer(Store(cache_directory()).folder(files))
     return lambda pcm, rate_hz: (
-        recognizer.recognize(resample(pcm, from_hz=rate_hz, to_hz=RATE_HZ), thorough=True).text
+        recognizer.recognize(resample(pcm, from_hz=rate_hz, to_hz=RATE_HZ), thorough=thorough).text
     )
 
 
@@ -235,10 +235,12 @@ def _in_short(played: "Played") -> str:
 
 def _report(arguments: argparse.Namespace, runs: "list[AgentRun]") -> dict[str, Any]:
     from voiceagent.latency.report import comparison, read_report, report_of
+    from voiceagent.latency.scenario import load_set
 
-    title = "Recordings" if arguments.recordings else ", ".join(map(str, arguments.scenarios))
+    titles = [] if arguments.recordings else [load_set(each).title for each in arguments.scenarios]
+    title = "; ".join(titles) or "Recordings"
     about = {"preset": arguments.preset, "max_tokens": arguments.max_tokens}
-    words = _words(arguments) if arguments.recognize else None
+    words = _words(arguments, thorough=True) if arguments.recognize else None
     report = report_of(runs, title=title, seed=arguments.seed, about=about, words=words)
     if arguments.compare:
         before = read_report(arguments.compare)["agents"][0]
