@@ -172,9 +172,12 @@ def waypoints_s(records: list[Record], released: Released) -> list[tuple[str, fl
         for record in records
         if isinstance(record, TurnRecord) and record.at_s <= released.at_s
     ]
+    began_s = _latest_s(turns, "began", by_s=started.at_s) or 0.0
+    turns = [each for each in turns if each.at_s >= began_s]  # what an earlier turn said is no part
     decided_s = _latest_s(turns, "confirmed", by_s=released.at_s)
     words_s = _latest_s(turns, "eager", by_s=started.at_s)
-    words_s = started.at_s if words_s is None else words_s
+    if words_s is None:  # nothing was prepared: words and decision became known together
+        words_s = started.at_s if decided_s is None else min(decided_s, started.at_s)
     silent_s = _latest_s(turns, "silent", by_s=words_s)
     was_ready = started.turn is Turn.EAGER
     decision = [("end_of_turn", decided_s if decided_s is not None else started.at_s)]
