@@ -14,7 +14,7 @@ from talk_doubles import ScriptedSource, models
 from voiceagent.audio.hold import Manner, hold_live
 from voiceagent.config import Config, Persona
 from voiceagent.core.events import Ended
-from voiceagent.session.happenings import Happening
+from voiceagent.session.happenings import Happening, Trouble
 
 
 async def main(reply: str) -> None:
@@ -22,6 +22,9 @@ async def main(reply: str) -> None:
     stopped = asyncio.Event()
 
     def on_happening(happening: Happening) -> None:
+        if isinstance(happening, Trouble):
+            sys.stdout.write(f"{happening.line}\n")
+            sys.stdout.flush()
         if isinstance(happening, Ended):
             # A moment for the card to play its last block.
             asyncio.get_running_loop().call_later(0.5, stopped.set)

@@ -5,6 +5,7 @@ PulseAudio); two streams do neither. Callbacks copy and count, nothing else. ``s
 imported when a card is opened and not before: it fails to load where PortAudio is missing.
 """
 
+import contextlib
 import time
 from typing import Any
 
@@ -20,6 +21,9 @@ from voiceagent.speech.turns import RATE_HZ
 
 RING_S = 2.0
 """An event loop that is late by more has other troubles."""
+LOST_AFTER_S = 3.0
+"""Callbacks come every 10 ms; a card that has not called for so long is gone, however busy the
+machine is (a server that is killed sends no other sign)."""
 STEP_S = 0.08
 """Sound of the speaker that may wait for its echo; more means that the two are out of step."""
 CARD_HZ = 48_000
@@ -49,14 +53,19 @@ class Microphone:
     """The input stream: 16 kHz, whatever the card's own rate is."""
 
     def __init__(self, sounddevice: Any, *, device: str | None) -> None:
+        self._sounddevice, self._device = sounddevice, device
         self._rate_hz = _usable_rate(sounddevice.check_input_settings, RATE_HZ, device, "input")
         self._resampler = Resampler(self._rate_hz, RATE_HZ)
         self.ring = Ring(int(RING_S * self._rate_hz))
         self.called_s = time.monotonic()
-        self._stream = sounddevice.InputStream(
+        self.open()
+
+    def open(self) -> None:
+        """Takes the device, again if it was closed."""
+        self._stream = self._sounddevice.InputStream(
             samplerate=self._rate_hz,
             blocksize=self._rate_hz * BLOCK_MS // 1000,
-            device=device,
+            device=self._device,
             channels=1,
             dtype="int16",
             latency="low",
@@ -92,6 +101,7 @@ class Speaker:
 
     def __init__(self, sounddevice: Any, *, device: str | None, rate_hz: int) -> None:
         self.rate_hz = rate_hz
+        self._sounddevice, self._device = sounddevice, device
         self._card_hz = _usable_rate(sounddevice.check_output_settings, rate_hz, device, "output")
         self._resampler = Resampler(rate_hz, self._card_hz)
         self.ring = Ring(int(RING_S * self._card_hz))
@@ -110,10 +120,14 @@ class Speaker:
         it sounds."""
         self.played = Ring(int(RING_S * self._card_hz))
         """What the card was given, silence included, for whoever listens for its echo."""
-        self._stream = sounddevice.OutputStream(
+        self.open()
+
+    def open(self) -> None:
+        """Takes the device, again if it was closed; what was written and not played stays."""
+        self._stream = self._sounddevice.OutputStream(
             samplerate=self._card_hz,
             blocksize=self._card_hz * BLOCK_MS // 1000,
-            device=device,
+            device=self._device,
             channels=1,
             dtype="int16",
             latency="low",
@@ -122,6 +136,7 @@ class Speaker:
 
     def start(self) -> None:
         """Begins to play; silence while there is nothing."""
+        self.called_s = time.monotonic()
         self._stream.start()
 
     def close(self) -> None:
@@ -183,6 +198,52 @@ class Speaker:
         block[len(pcm) :, 0] = 0
         self.played.write(block[:, 0])
         self.called_s = time.monotonic()
+
+
+class Card:
+    """Microphone and speaker together: whether they are still there, and how to get them back.
+
+    Raises:
+        SoundCardError: one of them cannot be used.
+    """
+
+    def __init__(self, *, devices: tuple[str | None, str | None], rate_hz: int) -> None:
+        self._sounddevice = load_sounddevice()
+        self.microphone = Microphone(self._sounddevice, device=devices[0])
+        try:
+            self.speaker = Speaker(self._sounddevice, device=devices[1], rate_hz=rate_hz)
+        except SoundCardError:
+            self.microphone.close()
+            raise
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether both have called a short while ago."""
+        called_s = min(self.microphone.called_s, self.speaker.called_s)
+        return time.monotonic() - called_s < LOST_AFTER_S
+
+    def recover(self) -> None:
+        """Opens and starts both again; blocks, perhaps for seconds.
+
+        Raises:
+            SoundCardError: they are not there, or not yet.
+        """
+        self.close()
+        # PortAudio looks for devices once, when it is initialised.
+        self._sounddevice._terminate()
+        self._sounddevice._initialize()
+        try:
+            for device in (self.microphone, self.speaker):
+                device.open()
+                device.start()
+        except self._sounddevice.PortAudioError as error:
+            raise SoundCardError(f"the sound card cannot be opened again: {error}") from error
+
+    def close(self) -> None:
+        """Closes both streams, whatever became of their devices."""
+        for device in (self.microphone, self.speaker):
+            with contextlib.suppress(self._sounddevice.PortAudioError):
+                device.close()
 
 
 def _usable_rate(check: Any, wanted_hz: int, device: str | None, direction: str) -> int:

@@ -16,7 +16,7 @@ from pipecat.transports.base_input import BaseInputTransport
 from pipecat.transports.base_output import BaseOutputTransport
 from pipecat.transports.base_transport import BaseTransport, TransportParams
 
-from voiceagent.audio.card import Echo, Microphone, SoundCardError, Speaker, load_sounddevice
+from voiceagent.audio.card import Card, Echo, SoundCardError, Speaker
 from voiceagent.session.conversation import Conversation
 from voiceagent.session.playout import CHUNK_MS
 from voiceagent.session.timeline import EarTimeline
@@ -28,9 +28,9 @@ AHEAD_S = 0.1
 """Sound kept in the output ring: what a late event loop cannot be heard through, and no more,
 because it is played on after a pause."""
 POLL_S = 0.005
-LOST_AFTER_S = 5.0
-"""Callbacks come every 10 ms; a card that has not called for so long is gone, however busy the
-machine is (a server that is killed sends no other sign)."""
+RECOVERY_S = 30.0
+"""How long a card that went away is waited for: a plug that is pulled and put back."""
+RECOVERY_TRY_S = 0.5
 
 
 class SoundCardMouth(BaseInputTransport):
@@ -38,7 +38,7 @@ class SoundCardMouth(BaseInputTransport):
 
     def __init__(
         self,
-        microphone: Microphone,
+        card: Card,
         conversation: Conversation,
         *,
         echo: Echo | None,
@@ -51,8 +51,8 @@ class SoundCardMouth(BaseInputTransport):
         self._echo = echo
         self._on_ready = on_ready
         self.lost = asyncio.Event()
-        """Set when the card no longer calls."""
-        self._microphone = microphone
+        """Set when the card has gone away and does not come back."""
+        self._card = card
         self._conversation = conversation
         self._heard: list[Int16] = []
         self._listening: asyncio.Task[None] | None = None
@@ -65,7 +65,7 @@ class SoundCardMouth(BaseInputTransport):
         """Opens the ear to the user."""
         await super().start(frame)
         await self.set_transport_ready(frame)
-        self._microphone.start()
+        self._card.microphone.start()
         self._conversation.clock.begin()
         self._listening = self.create_task(self._listen(), "listen")
         self._on_ready()
@@ -94,16 +94,30 @@ class SoundCardMouth(BaseInputTransport):
         held = np.zeros(0, dtype=np.int16)
         length = RATE_HZ * CHUNK_MS // 1000
         while True:
-            held = np.concatenate([held, self._microphone.take()])
+            held = np.concatenate([held, self._card.microphone.take()])
             while len(held) >= length:
                 chunk, held = held[:length], held[length:]
                 self._heard.append(chunk)
                 if self._echo is not None:
                     chunk = self._echo.without(chunk)
                 await self.push_audio_frame(InputAudioRawFrame(chunk.tobytes(), RATE_HZ, 1))
-            if time.monotonic() - self._microphone.called_s > LOST_AFTER_S:
-                self.lost.set()
+            if not (self._card.is_alive or self.lost.is_set()):
+                await self._recover()
             await asyncio.sleep(POLL_S)
+
+    async def _recover(self) -> None:
+        """Waits for a card that went away; what was to be said waits too."""
+        self._conversation.trouble("the sound card went away: waiting for it")
+        deadline_s = time.monotonic() + RECOVERY_S
+        while time.monotonic() < deadline_s:
+            try:
+                await asyncio.to_thread(self._card.recover)
+            except SoundCardError:
+                await asyncio.sleep(RECOVERY_TRY_S)
+            else:
+                self._conversation.trouble("the sound card is back")
+                return
+        self.lost.set()
 
 
 class SoundCardEar(BaseOutputTransport):
@@ -177,20 +191,14 @@ class SoundCardTransport(BaseTransport):
         on_ready: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__()
-        sounddevice = load_sounddevice()
-        self._microphone = Microphone(sounddevice, device=devices[0])
-        try:
-            self._speaker = Speaker(sounddevice, device=devices[1], rate_hz=timeline.rate_hz)
-        except SoundCardError:
-            self._microphone.close()
-            raise
+        self._card = Card(devices=devices, rate_hz=timeline.rate_hz)
         self.mouth = SoundCardMouth(
-            self._microphone,
+            self._card,
             conversation,
-            echo=None if guard is None else Echo(self._speaker, guard),
+            echo=None if guard is None else Echo(self._card.speaker, guard),
             on_ready=on_ready,
         )
-        self._ear = SoundCardEar(self._speaker, conversation, timeline=timeline)
+        self._ear = SoundCardEar(self._card.speaker, conversation, timeline=timeline)
 
     def input(self) -> SoundCardMouth:
         """The microphone."""
@@ -202,5 +210,4 @@ class SoundCardTransport(BaseTransport):
 
     def close(self) -> None:
         """Closes both streams."""
-        self._microphone.close()
-        self._speaker.close()
+        self._card.close()

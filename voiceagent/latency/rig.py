@@ -29,7 +29,6 @@ READY_S = 0.3
 _REMAP = "channels=1 channel_map=mono remix=no"
 _WORLD = f"""
 .fail
-load-module module-native-protocol-unix socket={{socket}} auth-anonymous=1
 load-module module-null-sink sink_name=world rate={RATE_HZ} channels=2 \
 channel_map=front-left,front-right
 load-module module-remap-sink sink_name=mouth master=world {_REMAP} master_channel_map=front-left
@@ -38,7 +37,9 @@ load-module module-remap-source source_name=mic master=world.monitor {_REMAP} \
 master_channel_map=front-left
 set-default-sink ear
 set-default-source mic
+load-module module-native-protocol-unix socket={{socket}} auth-anonymous=1
 """
+"""Its door is made last: whoever finds it finds everything else."""
 
 
 class RigError(VoiceAgentError):
@@ -69,19 +70,42 @@ class Rig:
             "PULSE_SERVER": f"unix:{socket}",
         }
         """Of programs that are to use this server."""
+        self._socket, self._script = socket, script
+        self.start()
+        return self
+
+    def start(self) -> None:
+        """Starts the server, again after ``kill``.
+
+        Raises:
+            RigError: it does not start.
+        """
+        self._socket.unlink(missing_ok=True)
         self._server = subprocess.Popen(
-            ["pulseaudio", "-n", "-F", str(script), "--daemonize=no", "--exit-idle-time=-1"],
+            ["pulseaudio", "-n", "-F", str(self._script), "--daemonize=no", "--exit-idle-time=-1"],
             env=self.environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
         deadline_s = time.monotonic() + START_TIMEOUT_S
-        while not socket.exists():
+        while not self._socket.exists():
             if self._server.poll() is not None or time.monotonic() > deadline_s:
                 self.close()
                 raise RigError("PulseAudio does not start")
             time.sleep(0.02)
-        return self
+
+    def is_used(self) -> bool:
+        """Whether somebody plays to the ear and listens to the mouth."""
+        listed = subprocess.run(
+            ["pactl", "list", "short"], env=self.environment, capture_output=True, check=True
+        )
+        running = [line.split()[1] for line in listed.stdout.splitlines() if b"RUNNING" in line]
+        return {b"ear", b"mic"} <= set(running)
+
+    def kill(self) -> None:
+        """Takes the sound card away, without a word to those who use it."""
+        self._server.kill()
+        self._server.wait(timeout=10)
 
     def __exit__(
         self,
