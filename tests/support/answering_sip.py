@@ -22,7 +22,7 @@ async def main(port: int) -> None:
     )
     server = SipServer(Switchboard(scripted, call_config()))
     await server.listen(
-        Sip(user="bob", listen=f"127.0.0.1:{port}", rtp_ports="21000-21100"), password=""
+        Sip(user="bob", listen=f"127.0.0.1:{port}", rtp_ports="21200-21300"), password=""
     )
     sys.stdout.write("listening\n")
     sys.stdout.flush()

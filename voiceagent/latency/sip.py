@@ -6,6 +6,7 @@ two on the way from the mouth: both are in the figures, as they are for people.
 
 import asyncio
 import contextlib
+import socket
 
 import baresip
 import numpy as np
@@ -25,11 +26,11 @@ class SipWire:
 
     Args:
         uri: who is called, ``sip:agent@127.0.0.1:5060``.
-        listen: where the telephone itself is; port 0 lets the system choose.
+        host: the address of this machine at which the telephone is.
     """
 
-    def __init__(self, uri: str, *, listen: str = "127.0.0.1:5098") -> None:
-        self._uri, self._listen = uri, listen
+    def __init__(self, uri: str, *, host: str = "127.0.0.1") -> None:
+        self._uri, self._host = uri, host
         self._runtime = baresip.Runtime()
         self.rate_hz = 8000
         self._call: baresip.Call | None = None
@@ -40,13 +41,13 @@ class SipWire:
         Raises:
             CallError: nobody answers.
         """
-        host = self._listen.rpartition(":")[0]
-        text = f"sip_listen {self._listen}\nrtp_ports {RTP_PORTS}\n{JITTER_BUFFER}"
-        account = baresip.Account(
-            "laboratory", self._listen, "", reg_interval=0, audio_codecs=("pcmu",)
-        )
+        listen = f"{self._host}:{_free_port(self._host)}"
+        text = f"sip_listen {listen}\nrtp_ports {RTP_PORTS}\n{JITTER_BUFFER}"
+        account = baresip.Account("laboratory", listen, "", reg_interval=0, audio_codecs=("pcmu",))
         try:
-            await self._runtime.start(baresip.Config(net_interface=host, extra_config_text=text))
+            await self._runtime.start(
+                baresip.Config(net_interface=self._host, extra_config_text=text)
+            )
             agent = await baresip.UserAgent.create(self._runtime, account)
             self._call = await agent.dial(self._uri)
             await self._call.wait_established(ANSWER_TIMEOUT_S)
@@ -95,3 +96,10 @@ class SipWire:
     async def _end(self) -> None:
         with contextlib.suppress(baresip.BaresipError):
             await self._runtime.close()
+
+
+def _free_port(host: str) -> int:
+    """A UDP port that nobody uses."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind((host, 0))
+        return int(probe.getsockname()[1])
