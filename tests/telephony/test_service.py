@@ -1,5 +1,7 @@
 """The lines that a server holds beside its HTTP routes, from its configuration."""
 
+import asyncio
+import random
 import socket
 import sys
 
@@ -7,12 +9,15 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 from baresip_phone import BaresipPhone, free_port
-from phones import AudioSocketPhone, call_config
+from phones import AudioSocketPhone, MediaStreamPhone, call_config
 from talk_doubles import models
 
 from voiceagent.config import ConfigError, Sip, Telephony, load_config
 from voiceagent.core.errors import VoiceAgentError
+from voiceagent.telephony.provider_routes import PROVIDERS
 from voiceagent.telephony.service import Telephony as Lines
+
+KEY = "a-key-of-more-than-sixteen-characters"
 
 
 def application(config) -> web.Application:
@@ -91,3 +96,44 @@ def test_what_no_call_could_be_answered_with_is_refused(key, value):
     """By the name of the key."""
     with pytest.raises(ConfigError, match=rf"telephony\.{key}"):
         Telephony(**{key: value})
+
+
+ALL_LINES = ["/telephony/media-stream", *(f"/telephony/{name}?key={KEY}" for name in PROVIDERS)]
+
+
+@pytest.mark.parametrize("path", ALL_LINES)
+async def test_noise_on_a_live_socket_harms_nobody(path):
+    """Whatever comes, before a call has begun: the connection ends in order, the seat is free, and
+    the call beside it goes on."""
+    chance = random.Random(path)
+    lines = Lines(models(hears=[]), call_config(max_calls=2), account=None, key=KEY)
+    app = web.Application()
+    app.add_routes(lines.routes)
+    async with TestClient(TestServer(app)) as client, MediaStreamPhone.calling(client) as phone:
+        async with client.ws_connect(path) as socket:
+            for _ in range(200):
+                noise = chance.randbytes(chance.randrange(600))
+                if chance.random() < 0.5:
+                    await socket.send_bytes(noise)
+                else:
+                    await socket.send_str(noise.decode("latin-1"))
+        while lines.switchboard.calls > 1:
+            await lines.switchboard.changed.wait()
+        assert not phone.closed.is_set()
+
+
+async def test_noise_on_a_live_audiosocket_harms_nobody():
+    """Bytes of any kind, in a call and before it; the call beside them is greeted."""
+    chance, port = random.Random(0), free_port()
+    config = call_config(greeting="Hello there.", audiosocket_port=port)
+    async with TestClient(TestServer(application(config))):
+        for begins in (False, True):
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            if begins:
+                writer.write(b"\x01\x00\x10" + bytes(16))
+            for _ in range(100):
+                writer.write(chance.randbytes(chance.randrange(400)))
+            await writer.drain()
+            writer.close()
+        async with AudioSocketPhone.calling(port) as phone:
+            await phone.until(lambda: phone.sounding() > 10)

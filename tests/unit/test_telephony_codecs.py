@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voiceagent.telephony import g711
@@ -352,6 +352,7 @@ def check(codec: Codec, message: str | bytes) -> None:
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
+@settings(max_examples=50)
 @given(message=st.text() | st.binary() | _FIELDS.map(json.dumps) | _VALUES.map(json.dumps))
 def test_noise_is_the_lines_own_error(provider, message):
     """Before a call and in one, whatever the bytes."""
