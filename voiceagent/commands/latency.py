@@ -26,7 +26,7 @@ examples:
   voiceagent latency --compare reports/latency/monday/report.json --max-response-gap-p50 700
   voiceagent latency both.wav monday/*.wav              recordings from elsewhere
 
-Recordings of people are played to a microphone without hardware, and both sides are recorded on one
+Recordings are played to a microphone without hardware, and both sides are recorded on one
 clock; what is measured is sound. It needs PulseAudio (Debian: pulseaudio, pulseaudio-utils,
 libasound2-plugins, libportaudio2). The folder of --out gets the recordings, the traces, report.json
 (its schema: --schema) and report.html. A recording from elsewhere holds the user in the left
