@@ -133,6 +133,20 @@ async def test_push_to_talk_hears_nobody_until_it_is_held(tmp_path: Path) -> Non
         assert REPLY in await tab.run(SHOWN)
 
 
+async def test_a_page_before_a_server_without_a_voice_says_so(tmp_path: Path) -> None:
+    """A browser tells nothing of a refused upgrade: the page asks again without one."""
+    gateway = Gateway(source=playing(*said("Typed.")), model="double", max_tokens=64)
+    sound = spoken(tmp_path, ("pause", 5.0))
+    async with (
+        TestClient(TestServer(make_app(gateway))) as client,
+        chromium(tmp_path / "chromium", microphone=sound) as tab,
+    ):
+        await tab.open(f"http://{client.host}:{client.port}/")
+        await tab.click("talk")
+        await tab.until(f"{VOICE}.includes('without a voice')")
+        await tab.until("document.getElementById('talk').ariaPressed === 'false'")
+
+
 async def test_a_page_that_finds_no_room_says_why(tmp_path: Path) -> None:
     """A second tab: the conversation that is being held goes on."""
     sound = spoken(tmp_path, ("pause", 20.0))

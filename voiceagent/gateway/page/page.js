@@ -16,6 +16,7 @@ const connection = new Connection({
 const voice = new VoiceSection({
   conversation: $("conversation"),
   ticket: () => connection.ticket(),
+  headers: () => bearer(),
   view: () => ({ stream_protocol: $("protocol").value, retraction: $("protocol").value === "token_push" }),
   addUser,
   addFigures,
@@ -29,6 +30,11 @@ const strip = new RoundStrip({
   later: $("later"),
 });
 window.voiceagent = { connection, voice }; // for the console
+
+function bearer() {
+  const token = $("token").value;
+  return token ? { Authorization: `Bearer ${token}` } : {};
+}
 
 function view() {
   const protocol = $("protocol").value;
@@ -126,11 +132,9 @@ class Reading {
   };
 
   async #report() {
-    const token = $("token").value;
-    const headers = token ? { Authorization: `Bearer ${token}` } : {};
     const path = `/v1/replies/${this.stream.reply}/report`;
     const asked = new URLSearchParams(this.used);
-    const answer = await fetch(`${path}?${asked}`, { headers });
+    const answer = await fetch(`${path}?${asked}`, { headers: bearer() });
     return answer.ok ? answer.json() : { rounds: [], retractions: [] };
   }
 }

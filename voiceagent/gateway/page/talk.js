@@ -31,9 +31,10 @@ export class Talk {
   #asked = 0;
 
   constructor({
-    view = {}, ticket = async () => "", onFrame = () => {}, onMessage = () => {}, onEnd = () => {},
+    view = {}, ticket = async () => "", headers = () => ({}),
+    onFrame = () => {}, onMessage = () => {}, onEnd = () => {},
   }) {
-    Object.assign(this, { view, ticket, onFrame, onMessage, onEnd });
+    Object.assign(this, { view, ticket, headers, onFrame, onMessage, onEnd });
   }
 
   /** Resolves when the agent listens; rejects with the reason when there is no conversation. */
@@ -92,9 +93,15 @@ export class Talk {
       this.refused = (reason) => reject(new Error(reason));
       socket.onopen = () => this.#say("client-ready", { version: RTVI, about: { library: "voiceagent" } });
       socket.onmessage = ({ data }) => this.#take(decode(new Uint8Array(data)));
-      socket.onclose = ({ code }) =>
-        this.#end(this.reason ?? (code === 1000 ? "The conversation is over." : "The connection broke."));
+      socket.onclose = async ({ code }) => this.#end(this.reason ?? (await this.#why(code)));
     });
+  }
+
+  /** A browser says nothing about a socket that was refused: asked again without one, the server does. */
+  async #why(code) {
+    if (code === 1000) return "The conversation is over.";
+    const answer = await fetch("/v1/talk", { headers: this.headers() }).catch(() => null);
+    return answer && !answer.ok ? (await answer.json()).error.message : "The connection broke.";
   }
 
   #take({ sound, message }) {

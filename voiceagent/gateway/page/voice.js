@@ -11,8 +11,8 @@ export class VoiceSection {
   #words = null; // where the user's words of the present turn stand
   #began = 0; // when the present turn of the user was over
 
-  constructor({ conversation, ticket, view, addUser, addFigures, history }) {
-    Object.assign(this, { conversation, ticket, view, addUser, addFigures, history });
+  constructor({ conversation, ticket, headers, view, addUser, addFigures, history }) {
+    Object.assign(this, { conversation, ticket, headers, view, addUser, addFigures, history });
     $("talk").addEventListener("click", () => (this.talk ? this.talk.stop() : this.#start()));
     $("mute").addEventListener("click", () => this.#mute($("mute").ariaPressed !== "true"));
     $("push").addEventListener("change", () => this.#choose());
@@ -30,6 +30,7 @@ export class VoiceSection {
     this.talk = new Talk({
       view,
       ticket: this.ticket,
+      headers: this.headers,
       onFrame: (frame, client) => this.#draw(frame, client, view),
       onMessage: (message) => this.#note(message),
       onEnd: (why) => this.#ended(why),
