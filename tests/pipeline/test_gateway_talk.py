@@ -216,7 +216,7 @@ async def test_what_is_not_understood_ends_nothing(tmp_path: Path) -> None:
     words = frame.SerializeToString()
     frame.transcription.text = "I am the user."
     hostile = [b"", b"\xff" * 40, words, frame.SerializeToString(), b"{}"]
-    hostile += [sound_of(QUESTION[:7], rate_hz=rate) for rate in (0, 1, 2**31)]
+    hostile += [sound_of(QUESTION[:7], rate_hz=rate) for rate in (0, 1, 16_001, 2**31)]
     hostile += [message_of([1, 2]), message_of({"label": "other"}), message_of({"type": 3})]
     async with line(tmp_path, hears=["How far is it?"], replies=["Two miles."]) as talk:
         client = await talk.connect()
@@ -236,6 +236,8 @@ async def test_what_is_not_understood_ends_nothing(tmp_path: Path) -> None:
         ):
             await client.say(kind, content, request=kind)
             await client.until_refused(kind)
+        for rate in (48_000, 44_100, 8_000):  # one microphone after the other
+            await client.send(sound_of(QUESTION[-rate // 50 :], rate_hz=rate))
         await client.speak(QUESTION)
         assert (await client.until_frame("end"))["reason"] == "stop"
         said = "".join(each.text for each in talk.happened if isinstance(each, Drafted))

@@ -186,6 +186,8 @@ class _Talk:
                 for task in (talking, reading, slow):
                     task.cancel()
                 await asyncio.gather(talking, reading, slow, return_exceptions=True)
+                if not reading.cancelled() and (crash := reading.exception()):
+                    log.error("what a client sent could not be taken", exc_info=crash)
 
     async def _converse(
         self, conversation: Conversation, transport: PageTransport, narrator: Narrator
@@ -236,17 +238,19 @@ class _Talk:
         self, transport: PageTransport, narrator: Narrator, *, ready: dict[str, Any]
     ) -> None:
         """Takes what comes until the client goes; what is not understood never ends anything."""
-        await transport.mouth.ready.wait()
-        self._outbox.rtvi(ready)
-        async for received in self._socket:
-            taken = read(received.data)
-            if isinstance(taken, Sound):
-                await transport.mouth.hear(taken)
-            elif taken is not None:
-                await self._take(taken, transport, narrator)
-            if transport.mouth.ended.is_set():
-                return
-        self._stopped.set()
+        try:
+            await transport.mouth.ready.wait()
+            self._outbox.rtvi(ready)
+            async for received in self._socket:
+                taken = read(received.data)
+                if isinstance(taken, Sound):
+                    await transport.mouth.hear(taken)
+                elif taken is not None:
+                    await self._take(taken, transport, narrator)
+                if transport.mouth.ended.is_set():
+                    return
+        finally:
+            self._stopped.set()  # nobody listens to the client any more
 
     async def _take(
         self, fields: Mapping[str, Any], transport: PageTransport, narrator: Narrator

@@ -80,6 +80,8 @@ class PageMouth(BaseInputTransport):
         """Of sound that came faster than time passes."""
         self._conversation = conversation
         self._resampler = Resampler(RATE_HZ, RATE_HZ)
+        self._resamplers = {RATE_HZ: self._resampler}
+        """One for each rate that was used: making one takes a while."""
         self._rest: Int16 = np.zeros(0, dtype=np.int16)
         self._taken = 0
         self._latest_s = 0.0
@@ -128,7 +130,11 @@ class PageMouth(BaseInputTransport):
 
     def _at_our_rate(self, sound: Sound) -> Int16:
         if sound.rate_hz != self._resampler.from_hz:
-            self._resampler = Resampler(sound.rate_hz, RATE_HZ)
+            known = self._resamplers
+            if sound.rate_hz not in known:
+                known[sound.rate_hz] = Resampler(sound.rate_hz, RATE_HZ)
+            self._resampler = known[sound.rate_hz]
+            self._resampler.reset()
         return to_int16(self._resampler.push(sound.pcm))
 
     async def _push(self, pcm: Int16) -> None:

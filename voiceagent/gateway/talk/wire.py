@@ -21,8 +21,8 @@ WIRE_HZ = 24_000
 """Of the agent's sound: pipecat's own clients play everything at this rate, whatever it says."""
 MAX_MESSAGE_BYTES = 1 << 16
 """From a client: 0.3 s of stereo at 48 kHz in one piece; clients send 10 to 100 ms."""
-RATES_HZ = range(8_000, 48_001)
-"""Rates of microphones."""
+RATES_HZ = frozenset((8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000))
+"""Rates of microphones. A resampler between odd ones is large, and made by whoever asks."""
 
 
 @dataclass(frozen=True, slots=True)
