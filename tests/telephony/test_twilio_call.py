@@ -1,14 +1,20 @@
 """Calls over media streams, on doubles of the models and a provider by Twilio's documentation."""
 
 import asyncio
+from pathlib import Path
 
+import numpy as np
 import pytest
 from phones import STREAM, MediaStreamPhone, answering, audited, call_config, clicks_of
+from streamdouble.api import run_scenario
+from streamdouble.scenario import Dtmf, Expect, Hangup, Say, Scenario, Wait, WaitFor
 from talk_doubles import CHAR_S, ScriptedRecognizer, ScriptedSource, models
 
 from voiceagent.core.events import Author, Ended, EndReason, Started
 from voiceagent.session.idle import GOODBYE
+from voiceagent.telephony import g711
 from voiceagent.telephony.call import TOO_LONG
+from voiceagent.telephony.twilio_routes import STREAM_PATH
 
 REPLY = "One two three four five six seven eight nine ten eleven twelve."
 SHORT = "One two three four five six seven eight."
@@ -175,3 +181,29 @@ async def test_hostile_messages_cost_nothing_but_themselves():
     assert (ended.reason, ended.at) == (EndReason.STOP, len("Fine."))
     assert [each.author for each in happenings if isinstance(each, Started)] == [Author.MODEL]
     assert not recognizer.texts
+
+
+async def test_streamdouble_cuts_in_presses_keys_and_vanishes():
+    """A provider that is not ours sees a clear when its caller cuts in, and no strange word.
+
+    Its caller's keys are heard, and a connection that just breaks ends the call.
+    """
+    random = np.random.default_rng(0)
+    noise = g711.encode_mulaw(random.integers(-9000, 9000, 9600).astype(np.int16))
+    frames = [noise[at : at + 160] for at in range(0, len(noise), 160)]
+    source = ScriptedSource(["Fine.", "Good."])
+    scripted = models(hears=["Stop that now."], source=source)
+    steps = [
+        *(WaitFor("audio"), Wait(0.5), Say(Path("noise.wav"), frames), Expect("clear")),
+        *(Wait(1.5), Dtmf("5#"), Wait(1.5), Expect("no_violations"), Hangup()),
+    ]
+    async with answering(scripted, call_config(greeting=REPLY)) as (client, switchboard, events):
+        url = str(client.make_url(STREAM_PATH)).replace("http", "ws", 1)
+        report = await run_scenario(url, Scenario("cuts in", steps))
+        await until_nobody_is_held(switchboard)
+    assert report.result.failed_expectations == []
+    assert report.result.unknown_events == []
+    assert [prompt[-1].content for prompt in source.prompts][-1] == (
+        "[pressed on the telephone: 5 #]"
+    )
+    assert next(each for each in events if is_end(each)).reason is EndReason.INTERRUPTED
