@@ -1,7 +1,7 @@
 """Sensitivity once more, in real time: a stage of the product's own pipeline takes 50 ms longer.
 
 Models are doubles that take a stated time, so that each stage is known; everything else is what
-callers get. Nine conversations run side by side, of as many questions each.
+callers get.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from talk_doubles import (
 from voiceagent.audio.hold import Held, Manner, hold
 from voiceagent.config import Config, Persona
 from voiceagent.core.trace import Header, read
-from voiceagent.latency.analysis import TurnValues, compare_runs, explain, judge
+from voiceagent.latency.analysis import Comparison, TurnValues, compare_runs, explain, judge
 from voiceagent.latency.comparison import Verdict
 from voiceagent.latency.exchange import Exchange
 from voiceagent.latency.waterfall import OwnRecording
@@ -33,7 +33,7 @@ from voiceagent.session.models import Models
 from voiceagent.session.trace_file import TraceFile
 from voiceagent.sound.pcm import to_float32
 
-TURNS = 16
+TURNS = 12
 LATE_S = 0.05
 REPLY = "One two three four."
 JUDGED_S = 0.6
@@ -95,30 +95,39 @@ def agent(late: str = "", *, judged_s: float = 0.0) -> Models:
 
 
 STAGES = ("vad", "recognizer", "end_of_turn", "first_token", "first_commit", "synthesis")
-AGENTS = {
-    "before": {},
-    "after": {},
-    "judged before": {"judged_s": JUDGED_S},
-    **{name: {"late": name} for name in STAGES},
-    "end_of_turn": {"late": "end_of_turn", "judged_s": JUDGED_S},
-}
+WAVES: list[dict[str, dict[str, Any]]] = [
+    {"before": {}, "after": {}, "vad": {"late": "vad"}},
+    {"before": {}, "recognizer": {"late": "recognizer"}, "first_token": {"late": "first_token"}},
+    {"before": {}, "first_commit": {"late": "first_commit"}, "synthesis": {"late": "synthesis"}},
+    {
+        "before": {"judged_s": JUDGED_S},
+        "end_of_turn": {"late": "end_of_turn", "judged_s": JUDGED_S},
+    },
+]
+"""Conversations that are held side by side, so that what else the machine does concerns them all;
+the first one is what the others are compared with."""
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[TurnValues]]:
-    """What the laboratory sees of each."""
-    folder = tmp_path_factory.mktemp("live")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Comparison]:
+    """What the laboratory says of each, against the first of its wave."""
     logger.disable("pipecat")
-    held = asyncio.run(_hold_all(folder))
+    comparisons = {}
+    for wave in WAVES:
+        folder = tmp_path_factory.mktemp("live")
+        held = asyncio.run(_hold_all(wave, folder))
+        runs = {name: _values(each, folder / f"{name}.jsonl") for name, each in held.items()}
+        before = runs.pop("before")
+        comparisons |= {name: compare_runs(before, run) for name, run in runs.items()}
     logger.enable("pipecat")
-    return {name: _values(each, folder / f"{name}.jsonl") for name, each in held.items()}
+    return comparisons
 
 
-async def _hold_all(folder: Path) -> dict[str, Held]:
+async def _hold_all(wave: dict[str, dict[str, Any]], folder: Path) -> dict[str, Held]:
     questions = recording(*[("pause", 0.4), ("voice", 0.6), ("pause", 0.1)] * TURNS)
     config = Config(persona=Persona(greeting=""))
 
-    async def one(name: str, options: Any) -> Held:
+    async def one(name: str, options: dict[str, Any]) -> Held:
         trace = TraceFile(folder / f"{name}.jsonl", header=Header(preset="tiny"))
         held = await hold(
             questions, agent(**options), config, manner=Manner(greets=False), listeners=[trace]
@@ -126,13 +135,8 @@ async def _hold_all(folder: Path) -> dict[str, Held]:
         trace.close()
         return held
 
-    return dict(
-        zip(
-            AGENTS,
-            await asyncio.gather(*(one(name, options) for name, options in AGENTS.items())),
-            strict=True,
-        )
-    )
+    held = await asyncio.gather(*(one(name, options) for name, options in wave.items()))
+    return dict(zip(wave, held, strict=True))
 
 
 def _values(held: Held, trace: Path) -> list[TurnValues]:
@@ -149,15 +153,13 @@ def _values(held: Held, trace: Path) -> list[TurnValues]:
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_late_stage_is_found(runs: dict[str, list[TurnValues]], stage: str) -> None:
+def test_a_late_stage_is_found(found: dict[str, Comparison], stage: str) -> None:
     """Worse, by that stage, and by about as much as it is late."""
-    before = runs["judged before" if stage == "end_of_turn" else "before"]
-    found = compare_runs(before, runs[stage])
-    assert found.verdict is Verdict.WORSE
-    assert found.culprit == stage
-    assert found.response_gap.median_ms == pytest.approx(1000 * LATE_S, abs=25)
+    assert found[stage].verdict is Verdict.WORSE
+    assert found[stage].culprit == stage
+    assert found[stage].response_gap.median_ms == pytest.approx(1000 * LATE_S, abs=25)
 
 
-def test_equal_agents_are_not_told_apart(runs: dict[str, list[TurnValues]]) -> None:
+def test_equal_agents_are_not_told_apart(found: dict[str, Comparison]) -> None:
     """Nothing was late: no evidence."""
-    assert compare_runs(runs["before"], runs["after"]).verdict is Verdict.NO_EVIDENCE
+    assert found["after"].verdict is Verdict.NO_EVIDENCE
