@@ -20,10 +20,9 @@ from voiceagent.telephony.line import Line
 
 SEND_TIMEOUT_S: Final = 5.0
 """A peer that reads nothing for so long is gone."""
-BUFFERED_LEAD_MS: Final = 200
-"""A far end that can be cleared may hold more: a busy event loop is not heard on it."""
-PACED_LEAD_MS: Final = 60
-"""Sound that waits for its 20 ms: enough for a late event loop."""
+LEAD_MS: Final = 200
+"""Sound that waits at a far end which can be cleared, or with us for its 20 ms: a cut still reaches
+it, and a busy event loop is not heard."""
 LATE_S: Final = 0.2
 """A pacer that was kept from its work for longer begins anew instead of catching up in a burst."""
 
@@ -68,7 +67,7 @@ class Player(Protocol):
 class BufferedPlayer:
     """Feeds a line that buffers, marks and clears."""
 
-    lead_ms = BUFFERED_LEAD_MS
+    lead_ms = LEAD_MS
 
     def __init__(self, line: Line, clock: Clock) -> None:
         self._line, self._clock = line, clock
@@ -174,7 +173,7 @@ class BufferedPlayer:
 class PacedPlayer:
     """Feeds a line that plays what it gets as it gets it."""
 
-    lead_ms = PACED_LEAD_MS
+    lead_ms = LEAD_MS
 
     def __init__(self, line: Line, clock: Clock) -> None:
         self._line, self._clock = line, clock
@@ -194,7 +193,7 @@ class PacedPlayer:
     async def play(self, pcm: Int16) -> bool:
         """Queues ``pcm`` when there is room for it."""
         cuts = self._cuts
-        while len(self._waiting) * CHUNK_MS >= PACED_LEAD_MS and cuts == self._cuts:
+        while len(self._waiting) * CHUNK_MS >= LEAD_MS and cuts == self._cuts:
             self._room.clear()
             await self._room.wait()
         if cuts != self._cuts:
