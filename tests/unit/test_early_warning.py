@@ -3,8 +3,10 @@
 Nothing is timed: rounds report the seconds that a made-up machine would have taken.
 """
 
+import copy
 import logging
 import random
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -28,6 +30,11 @@ DRAFT_S = 0.013
 
 def controller() -> AdaptiveWindow:
     """One that has been speculating for a while, all of it at 80 % acceptance."""
+    return copy.deepcopy(_experienced())
+
+
+@cache
+def _experienced() -> AdaptiveWindow:
     made = AdaptiveWindow(Costs(TARGET_S, draft_s=DRAFT_S))
     luck = random.Random(3)
     for _ in range(200):
