@@ -48,7 +48,8 @@ class CausalModel(Protocol):
     @property
     def last_hidden(self) -> Tensor:
         """(rows, hidden_size) float32: the last layer's output in the latest forward pass, before
-        the final norm. Overwritten by the next pass."""
+        the final norm (behind it in a model of transformers, which tells no other). Overwritten
+        by the next pass."""
 
 
 @runtime_checkable
