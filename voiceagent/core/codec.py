@@ -107,8 +107,11 @@ def _specs(cls: Hashable) -> tuple[_Spec, ...]:
     )
 
 
+_SCALAR_TYPES = (str, int, float)
+
+
 def _plain(value: Any) -> Any:
-    if type(value) in (int, str):  # what most fields of a frame are
+    if isinstance(value, _SCALAR_TYPES):  # first: asking an enumeration for anything else is slow
         return value
     if dataclasses.is_dataclass(value):
         return to_fields(value)

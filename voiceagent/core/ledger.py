@@ -392,4 +392,4 @@ class Ledger:
 
 def _is_well_formed(text: str) -> bool:
     """Whether UTF-8 can carry the text: no frame could hold half a surrogate pair."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
