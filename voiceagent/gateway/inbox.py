@@ -1,17 +1,14 @@
 """Events of a source's thread, taken on the event loop: all that are there, with one wake-up.
 
-A pass of the target says something to every reply that shares it, within a millisecond. Waking the
-event loop for each event costs more than all the rest of a stream, so the first one starts a short
-wait, and what has come by its end is handed out together.
+A pass of the target says something to every reply that shares it. The event loop is woken once for
+all that has been said when it comes to it. Waiting for more (2 ms) cost a quarter of the tokens per
+second under load and spared nothing.
 """
 
 import asyncio
 from collections import deque
 
 from voiceagent.decoding.generation import EngineEvent
-
-GATHER_S = 0.002
-"""A tenth of a pass: nobody sees text later for it."""
 
 
 class Post:
@@ -30,7 +27,7 @@ class Post:
         self._full.append(inbox)
         if not self._is_under_way and not loop.is_closed():
             self._is_under_way = True
-            loop.call_soon_threadsafe(loop.call_later, GATHER_S, self._hand_out)
+            loop.call_soon_threadsafe(self._hand_out)
 
     def _hand_out(self) -> None:
         # In this order: what is announced after the flag fell starts another round.
