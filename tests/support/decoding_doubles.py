@@ -17,6 +17,7 @@ from voiceagent.core.events import Draft, EndReason, Rollback, Verify
 from voiceagent.decoding.choice import Chooser
 from voiceagent.decoding.controller import Controller, FixedWindow, Plan
 from voiceagent.decoding.drafters import DraftModel, FeatureHead, HeadDrafter, Proposal
+from voiceagent.decoding.early_warning import EarlyWarning
 from voiceagent.decoding.generation import EngineEvent, Generation, Request
 from voiceagent.decoding.grammar import RowMasks
 from voiceagent.decoding.job import Job
@@ -269,6 +270,7 @@ class WindowScript:
     """K by a fixed sequence, over and over: K changing in the middle of a reply."""
 
     windows: Sequence[int]
+    warning: EarlyWarning = field(default_factory=EarlyWarning)
     _round: int = 0
 
     def plan(self) -> Plan:
