@@ -124,14 +124,15 @@ class ReplyService(LLMService[Any]):
             failed = reply.ledger.finished is EndReason.ERROR
             calls = self._tools.calls(silent)
             # Nothing that cannot be taken back is done on a turn that may go on.
-            if not (failed or calls) or not await self._conversation.certain(reply):
+            if not (failed or calls):
+                return
+            reply.when_certain(self._conversation.owe)
+            if not await self._conversation.certain(reply):
                 return
             if failed:
-                self._conversation.owe()
                 return await self._say(APOLOGY)
             if not reply.may_call or not calls_left:
-                return
-            self._conversation.owe()
+                return self._conversation.forgive()
             messages += self._tools.results(
                 [(body, await self._call(reply, body)) for body in calls]
             )
@@ -188,6 +189,8 @@ class ReplyService(LLMService[Any]):
             writing = self._source.write(messages, on_event=on_event)
         except Exception as error:  # noqa: BLE001  # whatever the engine raises costs this reply only
             self._fail(reply, f"the engine refused: {error}")
+            if attempt is not None:
+                await self._tell_ending(attempt, None)
             return ""
         reply.cancel_source = writing.cancel
         silent: list[str] = []

@@ -39,6 +39,7 @@ class OpenReply:
         """Stops whatever writes the text; set by the source, harmless at any time."""
         self.is_mute = False
         """Whether a commit of it has no sound: it ends there."""
+        self._when_certain: Callable[[], None] = lambda: None
         self._drain()
 
     @property
@@ -110,8 +111,16 @@ class OpenReply:
     def confirm(self) -> None:
         """The user's turn is certain to have ended."""
         self.ledger.confirm(now_s=self._clock.now_s())
+        self._when_certain()
         self._drain()
         self._end_if_heard()
+
+    def when_certain(self, do: Callable[[], None]) -> None:
+        """Has ``do`` called in the instant in which the turn is certain; now, if it is."""
+        if self.ledger.turn is Turn.CONFIRMED:
+            do()
+        else:
+            self._when_certain = do
 
     def void(self, cause: VoidCause) -> None:
         """Withdraws a reply to a turn that is not confirmed; nothing of it was released."""
