@@ -28,6 +28,8 @@ AHEAD_S = 0.1
 """Sound kept in the output ring: what a late event loop cannot be heard through, and no more,
 because it is played on after a pause."""
 POLL_S = 0.005
+GAP_S = 0.25
+"""What is missing by more than that is lost; by less, it is late."""
 RECOVERY_S = 30.0
 """How long a card that went away is waited for: a plug that is pulled and put back."""
 RECOVERY_TRY_S = 0.5
@@ -55,6 +57,7 @@ class SoundCardMouth(BaseInputTransport):
         self._card = card
         self._conversation = conversation
         self._heard: list[Int16] = []
+        self._samples = 0
         self._listening: asyncio.Task[None] | None = None
 
     def pcm(self) -> Int16:
@@ -95,15 +98,29 @@ class SoundCardMouth(BaseInputTransport):
         length = RATE_HZ * CHUNK_MS // 1000
         while True:
             held = np.concatenate([held, self._card.microphone.take()])
+            if len(held) >= length:
+                self._fill_gap(waiting=len(held))
             while len(held) >= length:
                 chunk, held = held[:length], held[length:]
-                self._heard.append(chunk)
+                self._remember(chunk)
                 if self._echo is not None:
                     chunk = self._echo.without(chunk)
                 await self.push_audio_frame(InputAudioRawFrame(chunk.tobytes(), RATE_HZ, 1))
             if not (self._card.is_alive or self.lost.is_set()):
                 await self._recover()
             await asyncio.sleep(POLL_S)
+
+    def _fill_gap(self, *, waiting: int) -> None:
+        """Sound that never came is silence: a card may take a second to deliver its first, and an
+        outage has none. Else the recording of the user would run ahead of the conversation's."""
+        due = int(self._conversation.clock.now_s() * RATE_HZ)
+        missing = due - self._samples - waiting
+        if missing > GAP_S * RATE_HZ:
+            self._remember(np.zeros(missing, dtype=np.int16))
+
+    def _remember(self, pcm: Int16) -> None:
+        self._heard.append(pcm)
+        self._samples += len(pcm)
 
     async def _recover(self) -> None:
         """Waits for a card that went away; what was to be said waits too."""
