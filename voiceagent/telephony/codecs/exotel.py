@@ -10,55 +10,24 @@ from typing import Any, ClassVar
 from voiceagent.sound.pcm import Int16
 from voiceagent.telephony.codecs import base
 from voiceagent.telephony.codecs.base import MAX_SOUND_MS, WireMessage
-from voiceagent.telephony.events import (
-    Digit,
-    LineError,
-    LineEvent,
-    Marked,
-    Sound,
-    Started,
-    Stopped,
-)
+from voiceagent.telephony.codecs.stream import StreamCodec
+from voiceagent.telephony.events import LineError, LineEvent, Sound, Started
 
 RATES_HZ = (8000, 16_000, 24_000)
 
 
-class ExotelCodec:
+class ExotelCodec(StreamCodec):
     """One stream."""
 
-    acknowledges: ClassVar[bool] = True
+    stream_field: ClassVar[str] = "stream_sid"
 
     def __init__(self) -> None:
         self.rate_hz = RATES_HZ[0]
-        self._stream = ""
+        super().__init__()
 
-    def receive(self, message: WireMessage) -> list[LineEvent]:
-        """One message of Exotel's."""
-        fields = base.parse_object(message)
-        event = base.text(fields, "event")
-        if event == "connected":
-            return []
-        if event == "start":
-            return [self._start(base.table(fields, "start"))]
-        if base.name(fields, "stream_sid") != self._stream:
-            raise LineError(f"{event[:16]!r} of a stream that is not this call's")
-        match event:
-            case "media":
-                return self._media(base.table(fields, "media"))
-            case "mark":
-                return [Marked(base.name(base.table(fields, "mark"), "name"))]
-            case "dtmf":
-                return [Digit(base.digit(base.table(fields, "dtmf"), "digit"))]
-            case "clear":
-                return []
-            case "stop":
-                return [Stopped()]
-        raise LineError(f"{event[:16]!r} is no event of a stream")
-
-    def _start(self, start: Mapping[str, Any]) -> Started:
+    def _start(self, fields: Mapping[str, Any]) -> Started:
+        start = base.table(fields, "start")
         rate_hz = base.number(base.table(start, "media_format"), "sample_rate")
-        if self._stream:
-            raise LineError("a call begins once")
         if rate_hz not in RATES_HZ:
             raise LineError("sound of a rate that Exotel does not have")
         started = Started(
@@ -66,8 +35,11 @@ class ExotelCodec:
             stream=base.name(start, "stream_sid"),
             parameters=base.parameters(start, "custom_parameters"),
         )
-        self._stream, self.rate_hz = started.stream, rate_hz
+        self.rate_hz = rate_hz
         return started
+
+    def _answer(self, event: str, fields: Mapping[str, Any]) -> list[LineEvent]:
+        return [] if event == "clear" else super()._answer(event, fields)
 
     def _media(self, media: Mapping[str, Any]) -> list[LineEvent]:
         limit = 2 * self.rate_hz * MAX_SOUND_MS // 1000
@@ -84,7 +56,7 @@ class ExotelCodec:
 
     def clear(self) -> WireMessage:
         """``clear``."""
-        return base.encode_object({"event": "clear", "stream_sid": self._stream})
+        return base.encode_object({"event": "clear", "stream_sid": self.stream})
 
     def digit(self, digit: str) -> None:
         """Keys cannot be pressed over a stream."""
@@ -93,4 +65,4 @@ class ExotelCodec:
         """Closing the connection ends the applet."""
 
     def _message(self, event: str, **fields: str) -> str:
-        return base.encode_object({"event": event, "stream_sid": self._stream, event: fields})
+        return base.encode_object({"event": event, "stream_sid": self.stream, event: fields})

@@ -12,64 +12,42 @@ from voiceagent.sound.pcm import Int16
 from voiceagent.telephony import g711
 from voiceagent.telephony.codecs import base
 from voiceagent.telephony.codecs.base import MAX_SOUND_MS, WireMessage
-from voiceagent.telephony.events import (
-    Digit,
-    LineError,
-    LineEvent,
-    Marked,
-    Sound,
-    Started,
-    Stopped,
-)
+from voiceagent.telephony.codecs.stream import StreamCodec
+from voiceagent.telephony.events import LineError, LineEvent, Marked, Sound, Started
 
 MULAW, LINEAR = "audio/x-mulaw", "audio/x-l16"
 _RATES_HZ = {MULAW: (8000,), LINEAR: (8000, 16_000)}
 
 
-class PlivoCodec:
+class PlivoCodec(StreamCodec):
     """One stream."""
 
-    acknowledges: ClassVar[bool] = True
+    stream_field: ClassVar[str] = "streamId"
 
     def __init__(self) -> None:
         self.rate_hz = g711.RATE_HZ
-        self._stream = ""
+        super().__init__()
         self._encoding = MULAW
 
-    def receive(self, message: WireMessage) -> list[LineEvent]:
-        """One message of Plivo's."""
-        fields = base.parse_object(message)
-        event = base.text(fields, "event")
-        if event == "start":
-            return [self._start(base.table(fields, "start"))]
-        if base.name(fields, "streamId") != self._stream:
-            raise LineError(f"{event[:16]!r} of a stream that is not this call's")
-        match event:
-            case "media":
-                return self._media(base.table(fields, "media"))
-            case "playedStream":
-                return [Marked(base.name(fields, "name"))]
-            case "dtmf":
-                return [Digit(base.digit(base.table(fields, "dtmf"), "digit"))]
-            case "clearedAudio":
-                return []
-            case "stop":
-                return [Stopped()]
-        raise LineError(f"{event[:16]!r} is no event of an audio stream")
-
-    def _start(self, start: Mapping[str, Any]) -> Started:
+    def _start(self, fields: Mapping[str, Any]) -> Started:
+        start = base.table(fields, "start")
         form = base.table(start, "mediaFormat")
         encoding, rate_hz = form.get("encoding"), base.number(form, "sampleRate")
-        if self._stream:
-            raise LineError("a call begins once")
         if encoding not in _RATES_HZ or rate_hz not in _RATES_HZ[encoding]:
             raise LineError("sound in a form that cannot be spoken back")
         started = Started(
             call=base.name(start, "callId"),
             stream=base.name(start, "streamId"),
         )
-        self._stream, self._encoding, self.rate_hz = started.stream, encoding, int(rate_hz)
+        self._encoding, self.rate_hz = encoding, int(rate_hz)
         return started
+
+    def _answer(self, event: str, fields: Mapping[str, Any]) -> list[LineEvent]:
+        if event == "clearedAudio":
+            return []
+        if event != "playedStream":
+            raise LineError(f"{event[:16]!r} is no event of an audio stream")
+        return [Marked(base.name(fields, "name"))]
 
     def _media(self, media: Mapping[str, Any]) -> list[LineEvent]:
         if media.get("track", "inbound") != "inbound":
@@ -89,15 +67,15 @@ class PlivoCodec:
             "sampleRate": self.rate_hz,
             "payload": base.base64_text(sound),
         }
-        return base.encode_object({"event": "playAudio", "streamId": self._stream, "media": media})
+        return base.encode_object({"event": "playAudio", "streamId": self.stream, "media": media})
 
     def mark(self, name: str) -> WireMessage:
         """``checkpoint``."""
-        return base.encode_object({"event": "checkpoint", "streamId": self._stream, "name": name})
+        return base.encode_object({"event": "checkpoint", "streamId": self.stream, "name": name})
 
     def clear(self) -> WireMessage:
         """``clearAudio``."""
-        return base.encode_object({"event": "clearAudio", "streamId": self._stream})
+        return base.encode_object({"event": "clearAudio", "streamId": self.stream})
 
     def digit(self, digit: str) -> WireMessage:
         """``sendDTMF``."""

@@ -12,15 +12,8 @@ from voiceagent.sound.pcm import Int16
 from voiceagent.telephony import g711
 from voiceagent.telephony.codecs import base
 from voiceagent.telephony.codecs.base import MAX_SOUND_MS, WireMessage
-from voiceagent.telephony.events import (
-    Digit,
-    LineError,
-    LineEvent,
-    Marked,
-    Sound,
-    Started,
-    Stopped,
-)
+from voiceagent.telephony.codecs.stream import StreamCodec
+from voiceagent.telephony.events import LineError, LineEvent, Sound, Started
 
 _LAWS = {
     "PCMU": (g711.decode_mulaw, g711.encode_mulaw),
@@ -28,43 +21,20 @@ _LAWS = {
 }
 
 
-class TelnyxCodec:
+class TelnyxCodec(StreamCodec):
     """One stream."""
 
-    acknowledges: ClassVar[bool] = True
+    stream_field: ClassVar[str] = "stream_id"
     rate_hz = g711.RATE_HZ
 
     def __init__(self) -> None:
-        self._stream = ""
+        super().__init__()
         self._decode, self._encode = _LAWS["PCMU"]
-
-    def receive(self, message: WireMessage) -> list[LineEvent]:
-        """One message of Telnyx's."""
-        fields = base.parse_object(message)
-        event = base.text(fields, "event")
-        if event == "connected":
-            return []
-        if event == "start":
-            return [self._start(fields)]
-        if base.name(fields, "stream_id") != self._stream:
-            raise LineError(f"{event[:16]!r} of a stream that is not this call's")
-        match event:
-            case "media":
-                return self._media(base.table(fields, "media"))
-            case "mark":
-                return [Marked(base.name(base.table(fields, "mark"), "name"))]
-            case "dtmf":
-                return [Digit(base.digit(base.table(fields, "dtmf"), "digit"))]
-            case "stop":
-                return [Stopped()]
-        raise LineError(f"{event[:16]!r}, which says nothing to a conversation")
 
     def _start(self, fields: Mapping[str, Any]) -> Started:
         start = base.table(fields, "start")
         form = base.table(start, "media_format")
         encoding = form.get("encoding")
-        if self._stream:
-            raise LineError("a call begins once")
         if encoding not in _LAWS or base.number(form, "sample_rate") != self.rate_hz:
             raise LineError("sound that is neither PCMU nor PCMA of 8 kHz")
         started = Started(
@@ -73,7 +43,6 @@ class TelnyxCodec:
             parameters=base.parameters(start, "custom_parameters"),
         )
         self._decode, self._encode = _LAWS[encoding]
-        self._stream = started.stream
         return started
 
     def _media(self, media: Mapping[str, Any]) -> list[LineEvent]:

@@ -12,60 +12,26 @@ from voiceagent.sound.pcm import Int16
 from voiceagent.telephony import g711
 from voiceagent.telephony.codecs import base
 from voiceagent.telephony.codecs.base import MAX_SOUND_MS, WireMessage
-from voiceagent.telephony.events import (
-    Digit,
-    LineError,
-    LineEvent,
-    Marked,
-    Sound,
-    Started,
-    Stopped,
-)
+from voiceagent.telephony.codecs.stream import StreamCodec
+from voiceagent.telephony.events import LineError, LineEvent, Sound, Started
 
 
-class TwilioCodec:
+class TwilioCodec(StreamCodec):
     """One stream."""
 
-    acknowledges: ClassVar[bool] = True
+    stream_field: ClassVar[str] = "streamSid"
     rate_hz = g711.RATE_HZ
 
-    def __init__(self) -> None:
-        self.stream = ""
-
-    def receive(self, message: WireMessage) -> list[LineEvent]:
-        """One message of Twilio's."""
-        fields = base.parse_object(message)
-        event = base.text(fields, "event")
-        if event == "connected":
-            return []
-        if event == "start":
-            return [self._start(base.table(fields, "start"))]
-        if base.name(fields, "streamSid") != self.stream:
-            raise LineError(f"{event[:16]!r} of a stream that is not this call's")
-        match event:
-            case "media":
-                return self._media(base.table(fields, "media"))
-            case "mark":
-                return [Marked(base.name(base.table(fields, "mark"), "name"))]
-            case "dtmf":
-                return [Digit(base.digit(base.table(fields, "dtmf"), "digit"))]
-            case "stop":
-                return [Stopped()]
-        raise LineError(f"{event[:16]!r} is no event of a media stream")
-
-    def _start(self, start: Mapping[str, Any]) -> Started:
-        if self.stream:
-            raise LineError("a call begins once")
+    def _start(self, fields: Mapping[str, Any]) -> Started:
+        start = base.table(fields, "start")
         form = base.table(start, "mediaFormat")
         if (form.get("encoding"), form.get("sampleRate")) != ("audio/x-mulaw", self.rate_hz):
             raise LineError("sound that is no mu-law of 8 kHz")
-        started = Started(
+        return Started(
             call=base.name(start, "callSid"),
             stream=base.name(start, "streamSid"),
             parameters=base.parameters(start, "customParameters"),
         )
-        self.stream = started.stream
-        return started
 
     def _media(self, media: Mapping[str, Any]) -> list[LineEvent]:
         if media.get("track", "inbound") != "inbound":
