@@ -2,7 +2,10 @@
 what it heard."""
 
 import asyncio
+import contextlib
+import random
 import socket
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,18 +17,17 @@ MODULES = Path("/usr/lib/baresip/modules")
 
 
 def free_port() -> int:
-    """A port that nobody has now, for UDP or for TCP: a user agent takes both."""
+    """A port that nobody has now, nor the one after it, for UDP or for TCP: a user agent takes both,
+    and listens for TLS at the next. Not one of those that the system gives to whoever connects next:
+    it would be gone before it is used."""
     while True:
-        with (
-            socket.socket(socket.AF_INET, socket.SOCK_STREAM) as stream,
-            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams,
-        ):
-            stream.bind(("127.0.0.1", 0))
-            port = int(stream.getsockname()[1])
-            try:
-                datagrams.bind(("127.0.0.1", port))
-            except OSError:
-                continue
+        port = random.SystemRandom().randrange(6_000, 10_000, 2)
+        with contextlib.suppress(OSError), contextlib.ExitStack() as held:
+            for number in (port, port + 1):
+                for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+                    held.enter_context(socket.socket(socket.AF_INET, kind)).bind(
+                        ("127.0.0.1", number)
+                    )
             return port
 
 
@@ -59,6 +61,9 @@ class BaresipPhone:
         reading = asyncio.create_task(self._read())
         try:
             yield self
+        except BaseException:
+            sys.stdout.write(f"the telephone printed:\n{self.output}\n")
+            raise
         finally:
             if self._process.returncode is None:
                 await self.command("q")

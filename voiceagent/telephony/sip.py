@@ -144,6 +144,8 @@ class SipServer:
                 await call.reject()
         except (baresip.BaresipError, SipError) as error:
             log.warning("a call came to nothing: %s", type(error).__name__)
+            with contextlib.suppress(baresip.BaresipError):
+                await call.hangup()
 
     async def _hold(self, call: baresip.Call) -> None:
         line = await open_call(call)
