@@ -26,7 +26,7 @@ from voiceagent.decoding.record import Round
 from voiceagent.weights.manifest import Manifest
 from voiceagent.weights.store import Store
 
-MAX_TOKENS = 12
+MAX_TOKENS = 9
 WINDOW = 4
 PROMPTS = (
     "What is the capital of France?",
@@ -41,15 +41,11 @@ PROMPTS = (
     "Wie heißt die Hauptstadt von Österreich?",
     "Write a Python function that adds two numbers.",
     "Is a tomato a fruit?",
-    "What day comes after Monday, and after Tuesday, and after Wednesday?",
     "Give me a phone number for emergencies in Germany.",
-    "What is the opposite of hot?",
     "¿Cuántos días tiene una semana?",
     "Who wrote Romeo and Juliet?",
     "List the first five prime numbers.",
-    "How many legs does a spider have?",
     "Say hello to John, Jane, John and Jane.",
-    "What colour is the sky on a clear day?",
     "How far is the moon from the earth in kilometres?",
     "请用一句话介绍你自己。",
     "What should I wear when it rains?",
@@ -113,23 +109,27 @@ def in_blocks(loaded: Loaded, prompt: list[int], tokens: tuple[int, ...]) -> tor
     return torch.cat(rows)
 
 
-def noise_of(loaded: Loaded, replies: dict[str, Completion]) -> float:
+@pytest.fixture(scope="module")
+def noise(loaded: Loaded, plain: dict[str, Completion]) -> float:
     """The largest difference that the shape of a block makes to a logit."""
     largest = 0.0
-    for prompt in PROMPTS[::6]:
+    for prompt in PROMPTS[::7]:
         ids = loaded.models.tokenizer.render(messages(prompt))
-        tokens = replies[prompt].tokens
+        tokens = plain[prompt].tokens
         difference = row_by_row(loaded, ids, tokens) - in_blocks(loaded, ids, tokens)
         largest = max(largest, float(difference.abs().max()))
     return largest
 
 
 def test_the_reply_is_the_same_whoever_drafts(
-    loaded: Loaded, plain: dict[str, Completion], capsys: pytest.CaptureFixture[str]
+    loaded: Loaded,
+    plain: dict[str, Completion],
+    noise: float,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Greedy replies with draft model, n-grams and none: equal, but for near ties."""
     drafters = ["ngram"] if loaded.models.draft is None else ["model", "ngram"]
-    allowed = 2 * noise_of(loaded, plain)
+    allowed = 2 * noise
     differences: list[str] = []
     drafted = accepted = rejected = 0
     for drafter in drafters:
@@ -168,13 +168,13 @@ def near_tie(
 
 
 def test_every_token_is_the_targets_own_choice(
-    loaded: Loaded, plain: dict[str, Completion]
+    loaded: Loaded, plain: dict[str, Completion], noise: float
 ) -> None:
     """Teacher-forced, every position: the most probable token of a single row, or a near tie."""
-    allowed = 2 * noise_of(loaded, plain)
+    allowed = 2 * noise
     drafter = "ngram" if loaded.models.draft is None else "model"
     positions = speculated = 0
-    for prompt in PROMPTS[::4]:
+    for prompt in PROMPTS[::5]:
         got = loaded.reply(prompt, drafter)
         ids = loaded.models.tokenizer.render(messages(prompt))
         rows = row_by_row(loaded, ids, got.tokens)
@@ -182,7 +182,7 @@ def test_every_token_is_the_targets_own_choice(
             assert float(row.max() - row[token]) <= allowed
             positions += 1
         speculated += sum(each.accepted for each in got.rounds)
-    assert positions >= 6 * MAX_TOKENS / 2
+    assert positions >= 4 * MAX_TOKENS / 2
     assert speculated > 0 or drafter == "ngram"
 
 

@@ -7,6 +7,7 @@ proves that nothing unverified was spoken, does.
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,7 +83,14 @@ async def test_questions_are_answered_and_noise_is_not(
         assert np.count_nonzero(held.ear) == 0
 
 
-@pytest.mark.parametrize("recording", human_recordings(), ids=lambda recording: recording.id)
+def people() -> Iterator[Any]:
+    """Every third recording of a person always, all of them with ``--long``."""
+    for at, recording in enumerate(human_recordings()):
+        marks = () if at % 3 == 0 else (pytest.mark.long,)
+        yield pytest.param(recording, id=recording.id, marks=marks)
+
+
+@pytest.mark.parametrize("recording", people())
 async def test_people_are_heard(
     recording: Recording, models: Models, config: Config, tmp_path: Path
 ) -> None:

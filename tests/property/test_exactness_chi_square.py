@@ -19,7 +19,7 @@ from voiceagent.decoding.sampling import Chance, Sampling
 VOCABULARY = 4
 TARGET = TableModel(VOCABULARY, seed=21, scale=0.9)
 DRAFT = TableModel(VOCABULARY, seed=22, like=TARGET, distance=0.9)
-REPLIES = 6000
+REPLIES = 3000
 LENGTH = 5
 """One plain token, a block of two, its bonus, and one more."""
 ALPHA_Z = 4.265

@@ -30,7 +30,7 @@ TARGET = TableModel(VOCABULARY, seed=1)
 CLOSE = TableModel(VOCABULARY, seed=2, like=TARGET, distance=1.0)
 HEAD = headed(TARGET)
 WINDOWS: tuple[int | Sequence[int], ...] = (1, 2, 4, (0, 3, 1))
-SEEDS = range(80)
+SEEDS = range(65)
 
 # What is asked of the sampler; every reply has its own seed, greedy ones their own prompt.
 SAMPLINGS: tuple[dict[str, Any], ...] = (
