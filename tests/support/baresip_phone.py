@@ -17,9 +17,9 @@ MODULES = Path("/usr/lib/baresip/modules")
 
 
 def free_port() -> int:
-    """A port that nobody has now, nor the one after it, for UDP or for TCP: a user agent takes both,
-    and listens for TLS at the next. Not one of those that the system gives to whoever connects next:
-    it would be gone before it is used."""
+    """A port that nobody has now, nor the one after it: a user agent takes it for UDP and for TCP,
+    and listens for TLS at the next. Not one of those that the system gives to whoever connects: it
+    might be gone before it is used."""
     while True:
         port = random.SystemRandom().randrange(6_000, 10_000, 2)
         with contextlib.suppress(OSError), contextlib.ExitStack() as held:

@@ -74,7 +74,7 @@ async def until_nobody_is_held(switchboard):
 
 
 async def tone_of_a_reply(folder, codec) -> np.ndarray:
-    """What a caller hears of one reply of the tone synthesizer's (samples,), int16, its call audited."""
+    """What a caller hears of one reply of the tone synthesizer's (samples,), int16."""
     trace, phone = folder / "trace.jsonl", BaresipPhone(folder / "phone", codec=codec)
     folder.mkdir()
     phone.says(mouth(0.5, 0.8, 2.8, 0.6))
@@ -93,7 +93,7 @@ async def tone_of_a_reply(folder, codec) -> np.ndarray:
 
 @pytest.mark.parametrize("codec", ["pcmu", "pcma"])
 async def test_a_question_is_answered_and_all_of_the_answer_reaches_the_ear(tmp_path, codec):
-    """What comes out of the loudspeaker is the tone that was made, without a click. On a machine that
+    """What comes out of the loudspeaker is the tone that was made, without a click. Where a machine
     stood still for a moment no telephone plays all of it: one call of three has to be whole."""
     for attempt in range(3):
         tone = await tone_of_a_reply(tmp_path / str(attempt), codec)

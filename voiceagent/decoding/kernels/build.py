@@ -2,7 +2,8 @@
 
 The key of the cache is everything the result depends on: the sources, the compiler, the flags, what
 the CPU can do, and the OpenMP runtime that torch brought along. Sharing that runtime matters: a
-second one would be a second pool of threads that spins against the first.
+second one would be a second pool of threads that spins against the first. It is known by what it
+is, not by where it lies: every environment of a machine can use the library that one of them built.
 """
 
 import ctypes
@@ -45,7 +46,7 @@ def built(store: Store, *, extra_flags: tuple[str, ...] = ()) -> Path:
     own_flags = _GCC_FLAGS if b"Free Software Foundation" in _version(compiler) else ()
     flags = (*_FLAGS, *own_flags, *extra_flags)
     key = _digest(_sources(), compiler.encode(), _version(compiler), " ".join(flags).encode())
-    machine = _digest(_cpu().encode(), torch.__version__.encode(), str(_openmp()).encode())
+    machine = _digest(_cpu().encode(), torch.__version__.encode(), _openmp_bytes())
 
     def build(target: Path) -> None:
         logger.info("building the CPU kernels, once for this machine (about ten seconds)")
@@ -56,6 +57,9 @@ def built(store: Store, *, extra_flags: tuple[str, ...] = ()) -> Path:
 
 def load(library: Path) -> ctypes.CDLL:
     """Loads the library; calls release the interpreter's lock."""
+    if runtime := _openmp():
+        # A library that is loaded already is what the loader finds under its name.
+        ctypes.CDLL(str(runtime))
     return ctypes.CDLL(str(library))
 
 
@@ -69,7 +73,7 @@ def _compiler() -> str:
 
 def _compile(compiler: str, flags: tuple[str, ...], target: Path) -> None:
     runtime = _openmp()
-    link = [str(runtime), f"-Wl,-rpath,{runtime.parent}"] if runtime else []
+    link = [str(runtime)] if runtime else []
     command = [compiler, *flags, str(_HERE / "lean.cpp"), *link, "-o", str(target)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_COMPILE_LIMIT_S)
@@ -107,6 +111,11 @@ def _openmp() -> Path | None:
     patterns = ("libgomp*.so*", "libiomp5*.so*", "libomp*.dylib", "libomp*.so*")
     found = (path for home in homes for pattern in patterns for path in sorted(home.glob(pattern)))
     return next(found, None)
+
+
+def _openmp_bytes() -> bytes:
+    runtime = _openmp()
+    return runtime.read_bytes() if runtime else b""
 
 
 def _digest(*parts: bytes) -> str:
