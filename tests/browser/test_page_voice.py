@@ -11,7 +11,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from browser import Tab, chromium
 from gateway_doubles import playing, said
 from recordings import fixture_path
-from talk_doubles import models, recording
+from talk_doubles import ScriptedSource, models, recording
 
 from voiceagent.config import Config, Decoding, Persona, cache_directory
 from voiceagent.core.audit import audit
@@ -66,21 +66,27 @@ def spoken(folder: Path, *pieces: tuple[str, float]) -> Path:
 async def test_a_spoken_question_is_answered_and_heard_as_the_page_reports(tmp_path: Path) -> None:
     """From the fake microphone to words on the page, and from the page's ear to the ledger."""
     sound = spoken(tmp_path, ("pause", 1.0), ("voice", 0.8), ("pause", 20.0))
-    doubles = models(hears=["How far is it?"], replies=[REPLY, "As you like."])
+    source = ScriptedSource([REPLY, "As you like."])
+    doubles = models(hears=["How far is it?"], source=source)
     async with talking(tmp_path, sound, doubles) as (tab, happened):
+        await tab.run("document.getElementById('words').value = 'Where is it?'")
+        await tab.click("send")
+        await tab.until("document.querySelectorAll('#figures tr').length === 1")
         await tab.click("talk")
         await tab.until(f"{VOICE}.startsWith('Listening')")
         await tab.until(f"{SHOWN}.includes('How far is it?')")
         await tab.until("window.voiceagent.voice.talk.figures.played > 24000")
-        await tab.until("document.querySelectorAll('#figures tr').length === 1")
+        await tab.until("document.querySelectorAll('#figures tr').length === 2")
         assert REPLY in await tab.run(SHOWN)
+        said_before = [message.content for message in source.prompts[-1]][1:]
+        assert said_before == ["Where is it?", "Typed.", "How far is it?"]
         heard = [each.to for each in happened if isinstance(each, Heard)]
         assert len(heard) > 5
         assert heard[-1] == len(REPLY)
         await tab.click("mute")
         await tab.run("document.getElementById('words').value = 'Shorter, please.'")
         await tab.click("send")
-        await tab.until("document.querySelectorAll('#figures tr').length === 2")
+        await tab.until("document.querySelectorAll('#figures tr').length === 3")
         assert "As you like." in await tab.run(SHOWN)
         await tab.click("talk")
         await tab.until(f"{VOICE} === 'Not listening.'")

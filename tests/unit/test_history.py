@@ -219,6 +219,33 @@ def test_the_history_of_a_whole_trace() -> None:
 # Shortening -----------------------------------------------------------------------------------
 
 
+def test_what_was_said_before_comes_first() -> None:
+    """Typed words and read replies; told again, they replace what was told before."""
+    told = Told()
+    told.history.hear_user("And now?", turn="t1")
+    told.history.recall([user("Old."), agent("Older.")])
+    told.history.recall([user("Hello."), agent(" Hi. ")])
+    assert told.history.messages() == (SYSTEM, user("Hello."), agent("Hi."), user("And now?"))
+    told.history.withdraw_user(turn="t1")
+    assert told.history.messages() == (SYSTEM, user("Hello."), agent("Hi."))
+
+
+def test_what_was_said_before_has_no_system_prompt() -> None:
+    """Nobody gives the agent another one."""
+    told = Told()
+    with pytest.raises(HistoryError, match="system prompt"):
+        told.history.recall([SYSTEM])
+    assert told.history.messages() == (SYSTEM,)
+
+
+def test_what_was_said_before_is_dropped_first() -> None:
+    """It counts for the budget like everything else."""
+    told = Told()
+    told.history.recall([user("one two three"), agent("four five six")])
+    told.history.hear_user("seven", turn="t1")
+    assert told.history.messages(budget_tokens=8, count_tokens=words) == (SYSTEM, user("seven"))
+
+
 def words(messages: Sequence[Message]) -> int:
     return sum(len(message.content.split()) for message in messages)
 

@@ -3,7 +3,8 @@
 User turns are what was recognized. Assistant turns are what was *heard*: the history listens to
 ledger events and keeps, of each reply, its committed text up to the heard position, without what is
 not for the ear. An interrupted reply ends where it was heard; one of which nothing was heard leaves
-no turn, and the user turns around it become one message.
+no turn, and the user turns around it become one message. What was said before, by other means than
+the voice, can be put in front.
 
 Shortening: when the messages outgrow their budget, whole exchanges (a user turn and what was heard
 after it) are dropped, oldest first, until they fit into half of it. Half, because every drop makes
@@ -12,10 +13,11 @@ token): room is made rarely and generously. The system prompt and the last user 
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import groupby
+from typing import ClassVar
 
 from voiceagent.core.errors import VoiceAgentError
 from voiceagent.core.events import Committed, Ended, Heard, LedgerEvent, Started, Voided
@@ -46,7 +48,15 @@ class Message:
 
 
 @dataclass(slots=True)
+class _Earlier:
+    role: Role
+    text: str
+    dropped: bool = False
+
+
+@dataclass(slots=True)
 class _UserTurn:
+    role: ClassVar = Role.USER
     turn: str
     text: str
     dropped: bool = False
@@ -56,6 +66,7 @@ class _UserTurn:
 class _Heard:
     """One reply, as far as it was committed and heard."""
 
+    role: ClassVar = Role.ASSISTANT
     reply: str
     epoch: int
     commits: list[Committed] = field(default_factory=list)
@@ -70,12 +81,32 @@ class _Heard:
         return "".join(each.text[: max(0, self.heard - each.start)] for each in audible).strip()
 
 
+_Entry = _Earlier | _UserTurn | _Heard
+
+
 class History:
     """User turns and heard replies, in order, behind one system prompt."""
 
     def __init__(self, *, system_prompt: str) -> None:
         self.system_prompt = system_prompt
-        self._entries: list[_UserTurn | _Heard] = []
+        self._entries: list[_Entry] = []
+
+    # What was said before -----------------------------------------------------------------------
+
+    def recall(self, messages: Iterable[Message]) -> None:
+        """Puts ``messages``, which were typed and read instead of spoken and heard, in front of
+        everything, in place of those that were put there before.
+
+        Raises:
+            HistoryError: one of them is a system prompt; there is one already.
+        """
+        earlier = [_Earlier(role=each.role, text=each.content.strip()) for each in messages]
+        if any(each.role is Role.SYSTEM for each in earlier):
+            raise HistoryError("what was said before has no system prompt")
+        self._entries = [
+            *earlier,
+            *(each for each in self._entries if not isinstance(each, _Earlier)),
+        ]
 
     # What the user said -------------------------------------------------------------------------
 
@@ -178,7 +209,7 @@ class History:
             self._shorten(int(budget_tokens * SHORTEN_TO), count_tokens)
         return self._prompt(self._kept())
 
-    def _kept(self) -> list[_UserTurn | _Heard]:
+    def _kept(self) -> list[_Entry]:
         return [entry for entry in self._entries if not entry.dropped]
 
     def _shorten(self, tokens: int, count_tokens: Callable[[Sequence[Message]], int]) -> None:
@@ -194,8 +225,8 @@ class History:
         for entry in kept[: starts[first]]:
             entry.dropped = True
 
-    def _prompt(self, entries: Sequence[_UserTurn | _Heard]) -> tuple[Message, ...]:
-        spoken = [_message(entry) for entry in entries]
+    def _prompt(self, entries: Sequence[_Entry]) -> tuple[Message, ...]:
+        spoken = [Message(entry.role, entry.text) for entry in entries]
         kept = [message for message in spoken if message.content]
         joined = tuple(
             Message(role, " ".join(message.content for message in group))
@@ -205,19 +236,14 @@ class History:
         return system + joined
 
 
-def _exchange_starts(entries: Sequence[_UserTurn | _Heard]) -> list[int]:
+def _exchange_starts(entries: Sequence[_Entry]) -> list[int]:
     """Where exchanges begin: at the first entry, and at user turns after something was heard."""
     starts = [0]
     answered = False
     for index, entry in enumerate(entries):
-        if isinstance(entry, _Heard):
+        if entry.role is Role.ASSISTANT:
             answered = answered or bool(entry.text)
         elif answered:
             starts.append(index)
             answered = False
     return starts
-
-
-def _message(entry: _UserTurn | _Heard) -> Message:
-    role = Role.USER if isinstance(entry, _UserTurn) else Role.ASSISTANT
-    return Message(role, entry.text)

@@ -26,6 +26,22 @@ def parse_messages(value: object, *, tools: ToolUse, limits: Limits) -> tuple[Me
     Raises:
         BadRequest: a message is not one, or there are too many or too much of them.
     """
+    return tuple(_with_tools(_joined(_messages(value, limits=limits)), tools.prompt()))
+
+
+def parse_earlier(value: object, *, limits: Limits) -> tuple[Message, ...]:
+    """What was said before a spoken conversation, by the user and by the agent.
+
+    Raises:
+        BadRequest: a message is not one or is the system's, or there is too much of them.
+    """
+    messages = _messages(value, limits=limits)
+    if any(each.role is Role.SYSTEM for each in messages):
+        raise BadRequest("messages", "a spoken conversation has the server's own system prompt")
+    return tuple(messages)
+
+
+def _messages(value: object, *, limits: Limits) -> list[Message]:
     if not isinstance(value, list) or not value:
         raise BadRequest("messages", "messages must be a list with at least one message")
     if len(value) > limits.messages:
@@ -33,7 +49,7 @@ def parse_messages(value: object, *, tools: ToolUse, limits: Limits) -> tuple[Me
     messages = [_message(each, at=f"messages[{i}]") for i, each in enumerate(value)]
     if sum(len(each.content) for each in messages) > limits.prompt_chars:
         raise BadRequest("messages", f"more than {limits.prompt_chars} characters of messages")
-    return tuple(_with_tools(_joined(messages), tools.prompt()))
+    return messages
 
 
 def _message(value: object, *, at: str) -> Message:

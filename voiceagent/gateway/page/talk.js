@@ -19,6 +19,7 @@ const RTVI = "2.1.0";
 const WIRE_HZ = 24000; // of the agent's sound
 const MICROPHONE_HZ = 16000;
 const WORKLETS = "/page/sound-worklets.js";
+const MOST_EARLIER = 100; // messages: more than a context holds, fewer than the server refuses
 const HEARING = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
 
 export class Talk {
@@ -32,9 +33,9 @@ export class Talk {
 
   constructor({
     view = {}, ticket = async () => "", headers = () => ({}),
-    onFrame = () => {}, onMessage = () => {}, onEnd = () => {},
+    earlier = [], onFrame = () => {}, onMessage = () => {}, onEnd = () => {},
   }) {
-    Object.assign(this, { view, ticket, headers, onFrame, onMessage, onEnd });
+    Object.assign(this, { view, ticket, headers, earlier, onFrame, onMessage, onEnd });
   }
 
   /** Resolves when the agent listens; rejects with the reason when there is no conversation. */
@@ -108,13 +109,20 @@ export class Talk {
     if (sound) return this.#ear.play(sound);
     if (!message) return;
     const { type, data } = message;
-    if (type === "bot-ready") this.ready();
+    if (type === "bot-ready") this.#begin();
     if (type === "error" && data.fatal) this.reason = data.error;
     if (type !== "server-message") return this.onMessage(message);
     if (data.type === "playout") return this.#ear.obey(data);
     const frame = parseFrame(JSON.stringify(data));
     this.client.apply(frame);
     this.onFrame(frame, this.client);
+  }
+
+  /** What was said before in writing belongs to the conversation, before a word of it is spoken. */
+  #begin() {
+    const messages = this.earlier.slice(-MOST_EARLIER);
+    if (messages.length) this.#tell("earlier", { messages });
+    this.ready();
   }
 
   #tell(t, d) {

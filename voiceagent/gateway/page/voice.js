@@ -31,6 +31,7 @@ export class VoiceSection {
       view,
       ticket: this.ticket,
       headers: this.headers,
+      earlier: [...this.history],
       onFrame: (frame, client) => this.#draw(frame, client, view),
       onMessage: (message) => this.#note(message),
       onEnd: (why) => this.#ended(why),

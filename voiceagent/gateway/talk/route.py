@@ -14,6 +14,7 @@ from voiceagent.core.errors import VoiceAgentError
 from voiceagent.gateway.fields import BadRequest, integer
 from voiceagent.gateway.http_replies import REPLIES
 from voiceagent.gateway.limits import Limits
+from voiceagent.gateway.messages import parse_earlier
 from voiceagent.gateway.metrics import Watch
 from voiceagent.gateway.requests import View, parse_view
 from voiceagent.gateway.service import Replies
@@ -269,7 +270,8 @@ class _Talk:
         match message.type:
             case "client-message":
                 said = parse_data(rtvi.RawClientMessageData, message.data)
-                await _obey(said.t, said.d if isinstance(said.d, Mapping) else {}, transport)
+                fields = said.d if isinstance(said.d, Mapping) else {}
+                await _obey(said.t, fields, transport, limits=self._limits)
             case "send-text":
                 typed = parse_data(rtvi.SendTextData, message.data).content.strip()
                 if not 0 < len(typed) <= self._limits.typed_chars:
@@ -284,14 +286,19 @@ class _Talk:
                 raise BadRequest("type", "this type of message is not supported")
 
 
-async def _obey(kind: str, fields: Mapping[str, Any], transport: PageTransport) -> None:
+async def _obey(
+    kind: str, fields: Mapping[str, Any], transport: PageTransport, *, limits: Limits
+) -> None:
     """What clients of ours say beside RTVI."""
-    if kind == "playout":
-        transport.ear.report(_count(fields, "played"), cuts=_count(fields, "cuts"))
-    elif kind == "released":
-        await transport.mouth.yield_turn()
-    else:
-        raise BadRequest("t", "client messages are playout and released")
+    match kind:
+        case "playout":
+            transport.ear.report(_count(fields, "played"), cuts=_count(fields, "cuts"))
+        case "released":
+            await transport.mouth.yield_turn()
+        case "earlier":
+            transport.mouth.recall(parse_earlier(fields.get("messages"), limits=limits))
+        case _:
+            raise BadRequest("t", "client messages are playout, released and earlier")
 
 
 def _rtvi_message(data: object) -> rtvi.Message | None:

@@ -7,7 +7,7 @@ neither: they play what they are sent, in order, so their ear is followed by a m
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +25,7 @@ from pipecat.transports.base_input import BaseInputTransport
 from pipecat.transports.base_output import BaseOutputTransport
 from pipecat.transports.base_transport import BaseTransport, TransportParams
 
+from voiceagent.core.history import Message
 from voiceagent.gateway.talk.far_ear import FarEar
 from voiceagent.gateway.talk.wire import WIRE_HZ, Sound
 from voiceagent.session.conversation import Conversation
@@ -123,6 +124,10 @@ class PageMouth(BaseInputTransport):
     async def read(self, text: str) -> None:
         """Takes words that the user typed."""
         await self.push_frame(TypedFrame(text=text))
+
+    def recall(self, messages: Iterable[Message]) -> None:
+        """Takes what was said before the conversation."""
+        self._conversation.history.recall(messages)
 
     async def yield_turn(self) -> None:
         """The user has let go of the button."""
