@@ -20,6 +20,8 @@ from voiceagent.core.errors import VoiceAgentError
 
 DrafterName = Literal["model", "ngram", "best", "none"]
 """``best``: n-grams where they match three tokens and more, else the draft model."""
+TrialName = Literal["model", "ngram", "best", "none", "file"]
+"""``file``: a draft model that is not in the preset (``trial_file``)."""
 AcceptanceName = Literal["coupled", "rejection"]
 VoiceEngineName = Literal["piper", "espeak"]
 PresetName = Literal["cpu", "gpu", "tiny"]
@@ -68,8 +70,11 @@ class Decoding:
     """None takes the preset's own: the draft model, or n-grams where there is none."""
     window: int | None = None
     """Drafted tokens per round (K); None lets the controller choose."""
-    trial: DrafterName | None = None
+    trial: TrialName | None = None
     """Another drafter on trial: in shadow, or for a share of the replies."""
+    trial_file: str | None = None
+    """Weights (GGUF) of a new draft model; taken only with the digest below."""
+    trial_file_sha256: str | None = None
     trial_share: float = 0.0
     """Of the replies, from 0 (shadow: asked beside the one in use, and never used) to 1."""
     acceptance: AcceptanceName = "coupled"
@@ -90,6 +95,10 @@ class Decoding:
         right = self.window is None or 0 <= self.window <= MAX_WINDOW
         _require(right, "decoding.window", f"0 to {MAX_WINDOW}")
         _require(0 <= self.trial_share <= 1, "decoding.trial_share", "from 0 to 1")
+        named = (self.trial_file is None, self.trial_file_sha256 is None)
+        _require(len(set(named)) == 1, "decoding.trial_file", "given with trial_file_sha256")
+        known = self.trial != "file" or self.trial_file is not None
+        _require(known, "decoding.trial_file", 'given for trial = "file"')
         _require(0 <= self.temperature < inf, "decoding.temperature", "0 or more, and finite")
         _require(self.top_k >= 0, "decoding.top_k", "0 or more")
         _require(0 < self.top_p <= 1, "decoding.top_p", "above 0 and at most 1")

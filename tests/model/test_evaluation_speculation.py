@@ -204,6 +204,20 @@ def test_an_injected_drift_sets_off_the_alarm_and_changes_no_word(
     assert caplog.text.count("speculation alarm: ") == 1
 
 
+def test_a_drift_is_held_again_from_the_same_beginning(lab: Lab) -> None:
+    """Conversations have other lucks, repetitions the same: their rounds are told apart by K."""
+    lab.draft = TARGET
+    found = inject_drift(
+        lab, PROMPTS.prompts[:4], acceptance=0.0, window=2, conversations=2, repeats=2
+    )
+    assert (found["conversations"], found["repeats"]) == (2, 2)
+    assert len(found["fell_back_after_rounds_each"]) == len(found["alarm_after_rounds_each"]) == 4
+    assert found["reply_time_over_plain"]["replies"] == 2 * 2
+    assert found["fell_back_after_rounds"] is None, "K was fixed: nobody could fall back"
+    assert found["holds"] is False
+    assert not lab.drift.active
+
+
 def test_arrivals_are_the_same_for_everybody() -> None:
     """From the seed alone; more sessions come sooner."""
     few = plan_arrivals(PROMPTS.prompts, sessions=1, requests=20, think_s=6, seed=1)
@@ -326,6 +340,29 @@ def test_a_canary_takes_its_share_of_an_engine() -> None:
             names.append(done.rounds[-1].drafter)
         assert names == ["model", "ngram", "model", "ngram"]
         assert engine.canary is not None
+
+
+def test_new_weights_are_tried_beside_the_draft_model() -> None:
+    """A draft model of no preset guesses in shadow, as a canary, and can be judged."""
+    shadow = dataclasses.replace(CONFIG, trial="file", trial_file="new.gguf", trial_file_sha256="0")
+    with Lab(
+        target=TARGET,
+        tokenizer=LetterTokenizer(),
+        draft=DRAFT,
+        candidate=TARGET,  # always right
+        candidate_memory_mb=7.0,
+        config=shadow,
+        max_tokens=24,
+    ) as made:
+        made.run(PROMPTS.prompts[0], Setting(name="own", drafter="model", window=3))
+        compared = made.engine.comparison
+        assert compared.candidate.share == 1.0
+        assert compared.used.share is not None
+        assert compared.used.share < 1.0
+        judged_run = made.run(PROMPTS.prompts[0], Setting.parse("file:3"))
+        assert not any(each.rejected for each in judged_run.rounds)
+        assert made.memory_of(Setting.parse("file:3")) == 7.0
+        assert made.memory_of(Setting.parse("ngram:auto")) == 0.0
 
 
 def test_a_trial_of_an_unknown_drafter_is_refused() -> None:

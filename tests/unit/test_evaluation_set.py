@@ -102,6 +102,25 @@ def test_two_prompts_of_one_id_are_refused(tmp_path: Path) -> None:
         PromptSet.load(tmp_path)
 
 
+def test_a_deployment_brings_its_own_prompts(tmp_path: Path) -> None:
+    """The set that ships for editing is read; one without held-out prompts is refused."""
+    editing = DATA / "editing" / "prompts.jsonl"
+    own = PromptSet.of_file(editing)
+    assert {each.population for each in own.prompts} == set(POPULATIONS)
+    assert {each.surface for each in own.prompts} == {"code", "form", "markdown"}
+    assert not any(grade("", each).right for each in own.prompts)
+    ids = [own.prompts[3].id, own.prompts[1].id]
+    assert [each.id for each in own.named(ids).prompts] == ids[::-1]
+    with pytest.raises(PromptError, match="not in this set"):
+        own.named(["ordinary-01"])
+    chosen = [line for line in editing.read_text().splitlines() if '"held_out": false' in line]
+    (tmp_path / "own.jsonl").write_text("\n".join(chosen))
+    with pytest.raises(PromptError, match="held out"):
+        PromptSet.of_file(tmp_path / "own.jsonl")
+    with pytest.raises(PromptError, match="cannot read"):
+        PromptSet.of_file(tmp_path / "absent.jsonl")
+
+
 def test_earlier_turns_come_before_the_question() -> None:
     """A contradiction is told turn by turn, and the salt stands where no cache can know it."""
     told = Prompt(

@@ -164,3 +164,24 @@ def test_unreadable_pins_are_one_line(store: Store):
     (store.directory / "pins.json").write_text("{")
     with pytest.raises(DamagedWeights, match=r"pins\.json is not JSON"):
         store.path(unpinned_file(hub_source("config.json")))
+
+
+def test_a_file_of_no_manifest_is_taken_in_by_its_digest(store: Store, tmp_path: Path):
+    """A new draft model: copied once, found again without its original."""
+    path = tmp_path / "new.gguf"
+    path.write_bytes(DATA)
+    digest = hashlib.sha256(DATA).hexdigest()
+    file = store.admit(path, sha256=digest)
+    assert store.path(file).read_bytes() == DATA
+    assert store.state(store.admit(path, sha256=digest.upper())) is State.VERIFIED
+
+
+def test_a_file_with_another_digest_is_not_taken_in(store: Store, tmp_path: Path):
+    """Nothing of it stays in the cache; a path that leads nowhere is named."""
+    path = tmp_path / "new.gguf"
+    path.write_bytes(DATA)
+    with pytest.raises(DamagedWeights, match="not the one that was given"):
+        store.admit(path, sha256="0" * 64)
+    assert not list(store.directory.rglob("new.gguf"))
+    with pytest.raises(MissingWeights, match="no draft model at"):
+        store.admit(tmp_path / "absent.gguf", sha256="0" * 64)

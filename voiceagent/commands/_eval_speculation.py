@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from voiceagent.config import Decoding
     from voiceagent.evaluation.lab import Lab
     from voiceagent.evaluation.prompts import PromptSet
+    from voiceagent.evaluation.schedule import Schedule
     from voiceagent.evaluation.speculation import Plan
 
 Lineage = dict[str, Any]
@@ -22,6 +23,7 @@ Thresholds are written down first and have no defaults: copy
 voiceagent/evaluation/data/thresholds.toml and decide each of them.
 """
 _QUICK_TOKENS = 40
+_QUICK_MINUTES = 24.0
 
 
 def add_arguments(parser: argparse.ArgumentParser, *, question: str) -> None:
@@ -34,7 +36,15 @@ def add_arguments(parser: argparse.ArgumentParser, *, question: str) -> None:
     parser.add_argument("--thresholds", type=Path, help="TOML; required")
     parser.add_argument("--preset", choices=("cpu", "gpu", "tiny"), help="whose models are judged")
     parser.add_argument("--candidate", help="DRAFTER:K or DRAFTER:auto; the deployment's own")
+    parser.add_argument("--prompt-file", type=Path, help="a deployment's own prompts (JSONL)")
+    parser.add_argument("--draft-file", type=Path, metavar="GGUF", help="judges a new draft model")
+    parser.add_argument("--draft-sha256", metavar="DIGEST", help="of that file; it is checked")
     parser.add_argument("--full", action="store_true", help="all prompts, not the frozen subset")
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        help=f"plans what fits; {_QUICK_MINUTES:g} without --full, with it no limit",
+    )
     parser.add_argument("--prompts", type=int, metavar="N", help="of each population, at most")
     parser.add_argument("--max-tokens", type=int, default=_QUICK_TOKENS, help="of each reply")
     parser.add_argument("--threads", type=int, help="processor threads of the engine")
@@ -78,7 +88,10 @@ def _judge(arguments: argparse.Namespace) -> int:
     prompts = _prompts(arguments, before)
     with lab:
         plan = _plan(arguments, lab, prompts) if before is None else _plan_again(before, lab)
+        schedule = None if before is not None else _schedule(arguments, lab, prompts, plan)
+        plan = plan if schedule is None else schedule.plan
         report, verdict = evaluate(lab, prompts, plan, thresholds, progress=_say)
+        report["schedule"] = None if schedule is None else schedule.to_object()
         report["lineage"] = lineage(
             preset=preset,
             tokenizer=lab.tokenizer,
@@ -100,18 +113,22 @@ def _config(arguments: argparse.Namespace, before: Lineage | None) -> "Decoding"
 
     if before is not None:
         return Decoding(**before["configuration"])
-    return Decoding() if arguments.threads is None else Decoding(threads=arguments.threads)
+    file = arguments.draft_file
+    return Decoding(
+        threads=arguments.threads or Decoding().threads,
+        trial_file=None if file is None else str(file),
+        trial_file_sha256=arguments.draft_sha256,
+    )
 
 
 def _prompts(arguments: argparse.Namespace, before: Lineage | None) -> "PromptSet":
     from voiceagent.evaluation.prompts import PromptSet
 
-    prompts = PromptSet.load()
+    file = arguments.prompt_file
+    prompts = PromptSet.load() if file is None else PromptSet.of_file(file)
     if before is not None:
-        wanted = set(before["plan"]["ids"])
-        kept = tuple(each for each in prompts.prompts if each.id in wanted)
-        return PromptSet(kept, prompts.digest)
-    prompts = prompts if arguments.full else prompts.quick()
+        return prompts.named(before["plan"]["ids"])
+    prompts = prompts if arguments.full or file is not None else prompts.quick()
     return prompts if arguments.prompts is None else prompts.first(arguments.prompts)
 
 
@@ -133,7 +150,8 @@ def _plan(arguments: argparse.Namespace, lab: "Lab", prompts: "PromptSet") -> "P
     from voiceagent.evaluation.lab import Setting
     from voiceagent.evaluation.speculation import Plan, default_settings
 
-    candidate = Setting.parse(arguments.candidate or f"{lab.usual_drafter}:auto")
+    drafter = lab.usual_drafter if arguments.draft_file is None else "file"
+    candidate = Setting.parse(arguments.candidate or f"{drafter}:auto")
     return Plan(
         candidate=candidate,
         others=default_settings(lab, longest=8 if arguments.full else 6),
@@ -145,6 +163,22 @@ def _plan(arguments: argparse.Namespace, lab: "Lab", prompts: "PromptSet") -> "P
         sabotage_prompts=min(48 if arguments.full else 16, len(prompts.prompts)),
         variant_prompts=min(6, len(prompts.prompts)),
     )
+
+
+def _schedule(
+    arguments: argparse.Namespace, lab: "Lab", prompts: "PromptSet", plan: "Plan"
+) -> "Schedule | None":
+    """What fits into the minutes; None where there is no limit."""
+    from voiceagent.evaluation.schedule import fit, measure_pace
+
+    minutes = arguments.minutes
+    if minutes is None:
+        minutes = None if arguments.full else _QUICK_MINUTES
+    if minutes is None:
+        return None
+    schedule = fit(plan, prompts, measure_pace(lab, prompts, plan), budget_s=60 * minutes)
+    _say(schedule.told())
+    return schedule
 
 
 def _say(line: str) -> None:

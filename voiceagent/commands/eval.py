@@ -2,7 +2,7 @@
 
 import argparse
 
-from voiceagent.commands import _eval_churn, _eval_speculation, _eval_trace
+from voiceagent.commands import _eval_churn, _eval_drift, _eval_speculation, _eval_trace
 
 EPILOG = """\
 examples:
@@ -12,6 +12,7 @@ examples:
   voiceagent eval churn trace.jsonl
   voiceagent eval churn --meaning --json monday/*.jsonl
   voiceagent eval churn --html churn.html
+  voiceagent eval drift
   voiceagent eval explain trace.jsonl --slow
 
 docs/evaluation.md explains every figure and the files that these commands read.
@@ -19,6 +20,7 @@ docs/evaluation.md explains every figure and the files that these commands read.
 _QUESTIONS = {
     "speculation": (_eval_speculation, "adopt (0), adopt on some surfaces (3), or not (4)"),
     "churn": (_eval_churn, "what each protocol shows and takes back: a sweep, or recorded traces"),
+    "drift": (_eval_drift, "what people notice of a drafter that suddenly guesses wrongly"),
     "explain": (
         _eval_trace,
         "the five stages of a trace; the round behind a slow or wrong reply",

@@ -71,6 +71,7 @@ class Engine:
         tokenizer: its vocabulary.
         config: defaults for requests, the context's size and the number of threads.
         draft: a small model of the same vocabulary, or None.
+        candidate: another draft model, on trial under the name ``file``.
         drafters: further drafters by name.
         slots: replies under way; one more is refused.
         batch: replies in one round; of more than that each takes its turn.
@@ -87,13 +88,15 @@ class Engine:
         *,
         config: Decoding,
         draft: CausalModel | None = None,
+        candidate: CausalModel | None = None,
         drafters: Mapping[str, DrafterFactory] | None = None,
         slots: int = SLOTS,
         batch: int = BATCH,
         sabotage: bool = False,
     ) -> None:
-        _check_vocabularies(target, draft, tokenizer)
+        _check_vocabularies(target, draft, candidate, tokenizer)
         self._target, self._draft, self._tokenizer = target, draft, tokenizer
+        self._candidate = candidate
         self._config = config
         self._sabotage = sabotage
         self._warnings: dict[str, EarlyWarning] = {}
@@ -107,6 +110,7 @@ class Engine:
             self._begin_trial(config.trial, share=config.trial_share)
         self._grammars = Grammars(tokenizer)
         self._costs: Costs | None = None
+        self._draft_s = {"ngram": 0.0}  # of drafters whose guess costs something of their own
         self._adaptive: dict[str, AdaptiveWindow] = {}
         self._worker = Worker(
             target,
@@ -128,7 +132,13 @@ class Engine:
         from voiceagent.decoding.loading import load_models
 
         models = load_models(config, preset=preset, store=store)
-        return cls(models.target, models.tokenizer, config=config, draft=models.draft)
+        return cls(
+            models.target,
+            models.tokenizer,
+            config=config,
+            draft=models.draft,
+            candidate=models.candidate,
+        )
 
     @classmethod
     def open(cls, preset: str | None = None, **settings: Any) -> Self:
@@ -249,6 +259,10 @@ class Engine:
             capacity = min(self._capacity, draft.context_length)
             known["model"] = lambda: DraftModel(draft, draft.new_cache(capacity))
             known["best"] = lambda: BestDrafter(DraftModel(draft, draft.new_cache(capacity)))
+        candidate = self._candidate
+        if candidate is not None:
+            room = min(self._capacity, candidate.context_length)
+            known["file"] = lambda: DraftModel(candidate, candidate.new_cache(room))
         return known | dict(more)
 
     def _begin_trial(self, candidate: str, *, share: float) -> None:
@@ -349,21 +363,26 @@ class Engine:
             return FixedWindow(window, warning=warning)
         if name not in self._adaptive:
             costs = self._costs or self._measure()
-            draft_s = 0.0 if name == "ngram" else costs.draft_s
+            draft_s = self._draft_s.get(name, costs.draft_s)
             self._adaptive[name] = AdaptiveWindow(costs.with_draft(draft_s), warning=warning)
         return self._adaptive[name]
 
     def _measure(self) -> Costs:
         draft_s = 0.0 if self._draft is None else time_draft(self._draft)
+        if self._candidate is not None:
+            self._draft_s["file"] = time_draft(self._candidate)
         self._costs = Costs(time_target(self._target), draft_s=draft_s)
         self._adaptive.clear()
         return self._costs
 
 
 def _check_vocabularies(
-    target: CausalModel, draft: CausalModel | None, tokenizer: TokenizerLike
+    target: CausalModel,
+    draft: CausalModel | None,
+    candidate: CausalModel | None,
+    tokenizer: TokenizerLike,
 ) -> None:
-    for role, model in (("target", target), ("draft", draft)):
+    for role, model in (("target", target), ("draft", draft), ("candidate", candidate)):
         if model is not None and model.vocabulary_size < tokenizer.vocabulary_size:
             raise EngineError(
                 f"the {role} model scores {model.vocabulary_size} tokens and the tokenizer has "

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 
+from voiceagent.decoding.errors import EngineError
 from voiceagent.decoding.hub_models import load_hub_model, load_hub_tokenizer
 from voiceagent.decoding.model import CausalModel, load_model
 from voiceagent.decoding.tokenizer import Tokenizer
@@ -26,6 +28,8 @@ class Models:
     target: CausalModel
     tokenizer: Tokenizer
     draft: CausalModel | None
+    candidate: CausalModel | None = None
+    """A draft model on trial (`decoding.trial_file`)."""
 
 
 def load_models(config: Decoding, *, preset: Preset, store: Store) -> Models:
@@ -38,7 +42,26 @@ def load_models(config: Decoding, *, preset: Preset, store: Store) -> Models:
     device = "cuda" if preset.name == "gpu" and torch.cuda.is_available() else "cpu"
     targets, drafts = preset.files["target"], preset.files.get("draft", ())
     load = partial(_load_model, config=config, store=store, device=device)
-    return Models(load(targets), _load_tokenizer(targets, store), load(drafts) if drafts else None)
+    return Models(
+        load(targets),
+        _load_tokenizer(targets, store),
+        load(drafts) if drafts else None,
+        load_candidate(config, store=store, device=device),
+    )
+
+
+def load_candidate(config: Decoding, *, store: Store, device: str = "cpu") -> CausalModel | None:
+    """The draft model on trial; None where there is none.
+
+    Raises:
+        MissingWeights, DamagedWeights, GgufError, EngineError: the message says what to do.
+    """
+    if config.trial_file is None or config.trial_file_sha256 is None:
+        return None
+    if not config.trial_file.endswith(".gguf"):
+        raise EngineError(f"decoding.trial_file: {config.trial_file} is no GGUF file")
+    file = store.admit(Path(config.trial_file), sha256=config.trial_file_sha256)
+    return _load_model([file], config=config, store=store, device=device)
 
 
 def _load_model(

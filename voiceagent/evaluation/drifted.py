@@ -1,9 +1,12 @@
 """Injected drift: in the middle of a conversation the drafter begins to be wrong.
 
 Shown is that the controller falls back before anybody sees a stall, that the alarm goes off, and
-what a reply then takes beside plain decoding.
+what a reply then takes beside plain decoding. Each reply is decoded plainly in the same minute;
+a conversation that is held again, with the same drift, tells what the machine did from what the
+controller did: a reply counts with the median of its repetitions.
 """
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +18,10 @@ from voiceagent.evaluation.misleading import Drift
 from voiceagent.evaluation.prompts import Prompt
 from voiceagent.evaluation.statistics import middle, ratio, rounded
 
+MOST_ROUNDS = 3
+"""With guesses, until the controller falls back."""
+MOST_STALL = 1.10
+"""Of a reply's time over plain decoding."""
 _SHORT = 1
 """A block of one guess, or of none, is falling back."""
 
@@ -46,76 +53,147 @@ class _Onset:
         return None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Conversation:
+    """One conversation whose drafter was spoilt from the middle of its middle reply on.
+
+    Attributes:
+        before, after: replies that began before the drift, and the others.
+        plain: the same replies decoded plainly, all of them.
+        left: tokens of the first reply in ``after`` that were still drafted well.
+    """
+
+    before: Sequence[Run]
+    after: Sequence[Run]
+    plain: Sequence[Run]
+    left: int
+
+    @property
+    def onset(self) -> _Onset:
+        """The rounds that began after the drift did."""
+        left, behind = self.left, list[Round]()
+        for run in self.after:
+            for each in run.rounds:
+                if left <= 0 and each.index > 0:
+                    behind.append(each)
+                left -= len(each.emitted)
+        return _Onset(behind)
+
+    @property
+    def stalls(self) -> list[float | None]:
+        """Time over plain of each reply behind the onset; None where one is too short."""
+        return [
+            run.completion.total_s / other.completion.total_s
+            if min(len(run.tokens), len(other.tokens)) >= LEAST_TOKENS
+            else None
+            for run, other in zip(self.after, self.plain[len(self.before) :], strict=True)
+        ]
+
+    @property
+    def equal(self) -> bool:
+        """Every reply is plain decoding's."""
+        replies = zip([*self.before, *self.after], self.plain, strict=True)
+        return all(run.tokens == other.tokens for run, other in replies)
+
+
 def inject_drift(
-    lab: Lab, prompts: Sequence[Prompt], *, acceptance: float = 0.1, window: int | None = None
+    lab: Lab,
+    prompts: Sequence[Prompt],
+    *,
+    acceptance: float = 0.1,
+    window: int | None = None,
+    conversations: int = 1,
+    repeats: int = 1,
 ) -> dict[str, Any]:
-    """Holds a conversation whose drafter is spoilt from the middle of its middle reply on.
+    """Holds conversations whose drafter is spoilt from the middle of their middle reply on.
 
     Args:
-        lab: its ``drift`` is set, and reset afterwards.
-        prompts: one reply each; the first half runs undisturbed.
+        lab: its ``drift`` is replaced.
+        prompts: one reply each, in every conversation; the first half begins undisturbed.
         acceptance: what the drift leaves of it.
         window: K; None lets the controller choose, which then falls back.
+        conversations: each with another luck, on an engine that knows nothing yet.
+        repeats: how often each is held.
     """
-    half = max(len(prompts) // 2, 1)
     setting = Setting(name="drifting", drafter="drifting", window=window)
-    before = [lab.run(each, setting) for each in prompts[:half]]
-    lab.drift = _at_middle_of_next(lab, before, acceptance=acceptance)
-    after = [lab.run(each, setting) for each in prompts[half:]]
-    lab.drift.after_tokens = None
-    plain = [lab.run(each, PLAIN) for each in prompts]
-    return _figures(before, after, plain)
-
-
-def _at_middle_of_next(lab: Lab, before: Sequence[Run], *, acceptance: float) -> Drift:
-    lengths = [len(run.tokens) for run in before]
-    middle_of_reply = max(round((middle(lengths) or 2) / 2), 1)
-    drift = lab.drift
-    drift.acceptance = acceptance
-    drift.after_tokens = drift.emitted + middle_of_reply
-    return drift
-
-
-def _figures(
-    before: Sequence[Run],
-    after: Sequence[Run],
-    plain: Sequence[Run],
-) -> dict[str, Any]:
-    drifted = _Onset(_behind_onset(after, before))
-    stalls = [
-        run.completion.total_s / other.completion.total_s
-        for run, other in zip(after, plain[len(before) :], strict=True)
-        if min(len(run.tokens), len(other.tokens)) >= LEAST_TOKENS
+    held = [
+        [_converse(lab, prompts, setting, acceptance=acceptance, seed=seed) for _ in range(repeats)]
+        for seed in range(conversations)
     ]
-    equal = [
-        run.tokens == other.tokens for run, other in zip([*before, *after], plain, strict=True)
-    ]
+    return _figures(held)
+
+
+def _converse(
+    lab: Lab, prompts: Sequence[Prompt], setting: Setting, *, acceptance: float, seed: int
+) -> Conversation:
+    lab.drift = drift = Drift(acceptance=acceptance, luck=random.Random(seed))
+    half, left = max(len(prompts) // 2, 1), 0
+    drafted: list[Run] = []
+    plain: list[Run] = []
+    with lab.fresh() as engine:
+        for number, prompt in enumerate(prompts):
+            if number == half:
+                left = _half_a_reply(drafted)
+                drift.after_tokens = drift.emitted + left
+            drafted.append(lab.run(prompt, setting, engine=engine))
+            plain.append(lab.run(prompt, PLAIN, engine=engine))
+    lab.drift = Drift()
+    return Conversation(before=drafted[:half], after=drafted[half:], plain=plain, left=left)
+
+
+def _half_a_reply(before: Sequence[Run]) -> int:
+    return max(round((middle(len(run.tokens) for run in before) or 2) / 2), 1)
+
+
+def _figures(held: Sequence[Sequence[Conversation]]) -> dict[str, Any]:
+    every = [each for repeated in held for each in repeated]
+    onsets = [each.onset for each in every]
+    stalls = [stall for repeated in held for stall in _stalls(repeated)]
+    before = [record for each in every for run in each.before for record in run.rounds]
+    fell_back = [each.fell_back_after for each in onsets]
+    alarmed = [each.alarm_after for each in onsets]
+    worst = max(stalls, default=None)
     return {
-        "acceptance_before": _acceptance([each for run in before for each in run.rounds]),
-        "acceptance_after": _acceptance(drifted.rounds),
-        "fell_back_after_rounds": drifted.fell_back_after,
-        "alarm_after_rounds": drifted.alarm_after,
+        "conversations": len(held),
+        "repeats": len(held[0]),
+        "acceptance_before": _acceptance(before),
+        "acceptance_after": _acceptance([record for each in onsets for record in each.rounds]),
+        "fell_back_after_rounds": _latest(fell_back),
+        "fell_back_after_rounds_each": fell_back,
+        "alarm_after_rounds": _latest(alarmed),
+        "alarm_after_rounds_each": alarmed,
         "reply_time_over_plain": {
             "median": rounded(middle(stalls)),
-            "worst": rounded(max(stalls, default=None)),
+            "worst": rounded(worst),
             "replies": len(stalls),
+            "each": [rounded(each) for each in stalls],
         },
-        "equal_to_plain": all(equal),
-        "windows_after": [each.window for each in drifted.rounds[:12]],
+        "equal_to_plain": all(each.equal for each in every),
+        "windows_after": [each.window for each in onsets[0].rounds[:12]],
+        "holds": _holds(fell_back, alarmed, worst),
     }
 
 
-def _behind_onset(after: Sequence[Run], before: Sequence[Run]) -> list[Round]:
-    """The rounds of the drifted part that began after the middle of its first reply."""
-    lengths = [len(run.tokens) for run in before]
-    left = max(round((middle(lengths) or 2) / 2), 1)
-    behind: list[Round] = []
-    for run in after:
-        for each in run.rounds:
-            if left <= 0 and each.index > 0:
-                behind.append(each)
-            left -= len(each.emitted)
-    return behind
+def _stalls(repeated: Sequence[Conversation]) -> list[float]:
+    """Of each reply behind the onset: the median of its repetitions."""
+    columns = zip(*(each.stalls for each in repeated), strict=True)
+    known = ([ratio for ratio in column if ratio is not None] for column in columns)
+    return [value for own in known if (value := middle(own)) is not None]
+
+
+def _latest(rounds: Sequence[int | None]) -> int | None:
+    """Of all conversations; None where it did not happen in one."""
+    happened = [each for each in rounds if each is not None]
+    return max(happened) if len(happened) == len(rounds) else None
+
+
+def _holds(
+    fell_back: Sequence[int | None], alarmed: Sequence[int | None], worst: float | None
+) -> bool:
+    """In time, told, and unnoticed, in every conversation."""
+    latest = _latest(fell_back)
+    in_time = latest is not None and latest <= MOST_ROUNDS
+    return in_time and None not in alarmed and worst is not None and worst <= MOST_STALL
 
 
 def _acceptance(rounds: Sequence[Round]) -> float | None:

@@ -9,7 +9,8 @@ cache has seen.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -68,6 +69,7 @@ class Setting:
         return cls(name=f"{drafter}:{window}", drafter=drafter, window=chosen)
 
 
+_WITHOUT_A_MODEL = frozenset({"none", "ngram", "misleading"})
 PLAIN = Setting(name="plain")
 ALONE = Setting(name="draft alone", alone=True)
 
@@ -110,6 +112,8 @@ class Lab:
         target, tokenizer, draft: the models; ``draft`` is None where n-grams draft.
         config: of the engines.
         max_tokens: of a reply whose prompt does not say.
+        candidate: a draft model on trial, the drafter ``file``.
+        candidate_memory_mb: of that one.
         memory_added_mb: measured when the draft model was loaded; None where nobody looked.
     """
 
@@ -119,6 +123,8 @@ class Lab:
     config: Decoding
     max_tokens: int = 40
     memory_added_mb: float | None = None
+    candidate: CausalModel | None = None
+    candidate_memory_mb: float | None = None
     drift: Drift = field(default_factory=Drift)
     _open: dict[str, Engine] = field(default_factory=dict)
 
@@ -137,6 +143,14 @@ class Lab:
     def usual_drafter(self) -> str:
         """The one that the deployment would use."""
         return self.config.drafter or ("ngram" if self.draft is None else "model")
+
+    def memory_of(self, setting: Setting) -> float | None:
+        """Megabytes that a setting adds to plain decoding; a table of words weighs nothing."""
+        if setting.drafter == "file":
+            return self.candidate_memory_mb
+        if self.draft is None or setting.drafter in _WITHOUT_A_MODEL:
+            return 0.0
+        return self.memory_added_mb
 
     @property
     def engine(self) -> Engine:
@@ -157,6 +171,13 @@ class Lab:
         config = replace(self.config, **changes)
         return self._engine(name, lambda: self._make(config, self.target, self.draft))
 
+    @contextmanager
+    def fresh(self) -> Iterator[Engine]:
+        """An engine over the same models that has learnt nothing yet."""
+        with self._make(self.config, self.target, self.draft) as engine:
+            engine.warm_up()
+            yield engine
+
     def _engine(self, name: str, make: Callable[[], Engine]) -> Engine:
         if name not in self._open:
             self._open[name] = make()
@@ -169,6 +190,7 @@ class Lab:
             self.tokenizer,
             config=config,
             draft=draft,
+            candidate=self.candidate if target is self.target else None,
             drafters=self._evaluation_drafters() if target is self.target else None,
             sabotage=True,
         )

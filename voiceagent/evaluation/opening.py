@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 
 from voiceagent.config import Decoding, cache_directory
-from voiceagent.decoding.loading import load_models, machine_preset
+from voiceagent.decoding.loading import load_candidate, load_models, machine_preset
 from voiceagent.decoding.model import CausalModel
 from voiceagent.evaluation.lab import Lab
 from voiceagent.weights.manifest import Manifest, Preset
@@ -28,25 +28,34 @@ def open_lab(preset: str | None, *, config: Decoding, max_tokens: int) -> tuple[
     store = Store(cache_directory())
     files = dict(chosen.files)
     drafts = files.pop("draft", ())
-    target = load_models(config, preset=replace(chosen, files=files), store=store)
+    usual = replace(config, trial=None, trial_file=None, trial_file_sha256=None)
+    target = load_models(usual, preset=replace(chosen, files=files), store=store)
     _touch(target.target)
-    before_mb = resident_mb()
+    before_draft_mb = resident_mb()
     draft = None
     if drafts:
         as_target = replace(chosen, files={"target": drafts})
-        draft = load_models(config, preset=as_target, store=store).target
+        draft = load_models(usual, preset=as_target, store=store).target
         _touch(draft)
-    after_mb = resident_mb()
-    added = None if before_mb is None or after_mb is None else after_mb - before_mb
+    after_draft_mb = resident_mb()
+    candidate = load_candidate(config, store=store)
+    if candidate is not None:
+        _touch(candidate)
     lab = Lab(
         target=target.target,
         tokenizer=target.tokenizer,
         draft=draft,
         config=config,
         max_tokens=max_tokens,
-        memory_added_mb=added,
+        memory_added_mb=_added(before_draft_mb, after_draft_mb),
+        candidate=candidate,
+        candidate_memory_mb=_added(after_draft_mb, resident_mb()),
     )
     return lab, chosen
+
+
+def _added(before_mb: float | None, after_mb: float | None) -> float | None:
+    return None if before_mb is None or after_mb is None else after_mb - before_mb
 
 
 def _touch(model: CausalModel) -> None:

@@ -55,6 +55,7 @@ def speculation_page(report: Mapping[str, Any]) -> str:
         ],
         variant_rows=list(report["variants"].items()),
         algorithm=candidate["algorithm"],
+        schedule=report.get("schedule"),
         lineage_rows=list(report["lineage"].items()),
         **{
             key: report[key]

@@ -93,11 +93,43 @@ class PromptSet:
         Raises:
             PromptError: a line is no prompt, or two have one id.
         """
-        data = [(folder / f"{name}.jsonl").read_bytes() for name in POPULATIONS]
+        return cls._of([(folder / f"{name}.jsonl").read_bytes() for name in POPULATIONS])
+
+    @classmethod
+    def of_file(cls, path: Path) -> Self:
+        """A deployment's own prompts: lines of the same form.
+
+        Raises:
+            PromptError: it cannot be read, a line is no prompt, two have one id, none is held out
+                or all are.
+        """
+        try:
+            prompts = cls._of([path.read_bytes()])
+        except (OSError, UnicodeDecodeError) as error:
+            raise PromptError(f"cannot read the prompts {path}: {error}") from error
+        if len({each.held_out for each in prompts.prompts}) < 2:
+            raise PromptError(f"{path}: some prompts have to be held out, and others not")
+        return prompts
+
+    @classmethod
+    def _of(cls, data: Sequence[bytes]) -> Self:
         lines = b"".join(data).decode("utf-8").splitlines()
         prompts = tuple(Prompt.of(_object(line)) for line in lines)
         _check_ids(prompts)
         return cls(prompts, sha256(b"\0".join(data)).hexdigest())
+
+    def named(self, ids: Iterable[str]) -> "PromptSet":
+        """Those of these ids, in the set's order.
+
+        Raises:
+            PromptError: one is not here.
+        """
+        wanted = set(ids)
+        kept = tuple(each for each in self.prompts if each.id in wanted)
+        missing = sorted(wanted - {each.id for each in kept})
+        if missing:
+            raise PromptError(f"prompt {missing[0]} is not in this set: it was another file")
+        return PromptSet(kept, self.digest)
 
     def quick(self) -> "PromptSet":
         """The frozen subset."""

@@ -117,7 +117,7 @@ def evaluate(
         **found,
         "surfaces": dict(evidence.surfaces),
         "memory": {
-            "added_mb": rounded(lab.memory_added_mb, 1),
+            "added_mb": rounded(lab.memory_of(plan.candidate), 1),
             "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         },
         "took_s": round(time.time() - began_s, 1),
@@ -131,7 +131,7 @@ def _derived(lab: Lab, runs: Runs, plan: Plan, part: PromptSet) -> dict[str, Any
     name = plan.candidate.name
     rounds = [each for run in runs.of(name) for each in run.rounds]
     return {
-        "settings": settings(runs, [*_main_settings(lab, plan), *_beside(plan)], part),
+        "settings": settings(runs, [*main_settings(lab, plan), *_beside(plan)], part),
         "ablation": ablation(runs, [PLAIN, plan.candidate, *_beside(plan)], part),
         "populations": {each: figures(runs.pairs(name, population=each)) for each in POPULATIONS},
         "groups": by_group(runs, name),
@@ -149,7 +149,7 @@ def _beside(plan: Plan) -> list[Setting]:
 def _decode_all(lab: Lab, prompts: PromptSet, plan: Plan, progress: Progress) -> tuple[Runs, int]:
     """Every prompt under what it is decoded with, in the same minute; and how many failed."""
     runs, failures = Runs(), 0
-    main, part = _main_settings(lab, plan), prompts.every(plan.others_step)
+    main, part = main_settings(lab, plan), prompts.every(plan.others_step)
     for number, prompt in enumerate(prompts.prompts, start=1):
         chosen = [*main, *_beside(plan)] if prompt in part.prompts else main
         failures += _decode(lab, prompt, chosen, runs, number, progress)
@@ -157,7 +157,8 @@ def _decode_all(lab: Lab, prompts: PromptSet, plan: Plan, progress: Progress) ->
     return runs, failures
 
 
-def _main_settings(lab: Lab, plan: Plan) -> list[Setting]:
+def main_settings(lab: Lab, plan: Plan) -> list[Setting]:
+    """What every prompt is decoded with: plain, the smaller model alone, the candidate."""
     alone = [ALONE] if lab.draft is not None else []
     return [PLAIN, *alone, plan.candidate]
 
@@ -338,7 +339,7 @@ def _evidence(
         held_out=figures(runs.pairs(name, held_out=True)),
         everything=figures(runs.pairs(name)),
         unexplained=found["exactness"][name]["unexplained"],
-        memory_added_mb=0.0 if lab.draft is None else lab.memory_added_mb,
+        memory_added_mb=lab.memory_of(plan.candidate),
         load_p95_ratio=rounded(ratio(p95.get(name), p95.get(PLAIN.name))),
         failures=failures + sum(level[name]["failures"] for level in levels),
         surfaces={

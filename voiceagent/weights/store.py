@@ -12,6 +12,7 @@ and modification time it had then are kept beside it. A later start compares onl
 import contextlib
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -19,7 +20,7 @@ from pathlib import Path
 from voiceagent.weights import atomic
 from voiceagent.weights.derived import derived
 from voiceagent.weights.digest import OnBytes, ignore_bytes, sha256_of
-from voiceagent.weights.errors import DamagedWeights, MissingWeights
+from voiceagent.weights.errors import DamagedWeights, DiskFull, MissingWeights, is_disk_full
 from voiceagent.weights.manifest import File
 from voiceagent.weights.pins import Pins
 from voiceagent.weights.progress import Progress, Silent
@@ -167,6 +168,44 @@ class Store:
         place = self.place_of(digest, name)
         atomic.move_whole(partial, place)
         _write_mark(place, _identity(place))
+
+    def admit(self, path: Path, *, sha256: str) -> File:
+        """Takes in a draft model that no manifest names, by its digest alone.
+
+        Raises:
+            MissingWeights: there is no such file.
+            DamagedWeights: it has another digest.
+            DiskFull: there is no room for a copy.
+        """
+        if not path.is_file():
+            raise MissingWeights(f"no draft model at {path}: name a GGUF file that is there")
+        file = File(
+            role="draft",
+            name=path.name,
+            bytes=path.stat().st_size,
+            sha256=sha256.lower(),
+            licence="",
+            sources=(),
+        )
+        if not self.is_ready(file):
+            self._copy(path, file)
+        return file
+
+    def _copy(self, path: Path, file: File) -> None:
+        found = sha256_of(path)
+        if found != file.sha256:
+            raise DamagedWeights(f"{path} has the digest {found}, not the one that was given")
+        partial = atomic.beside(self._require_place(file))
+        try:
+            partial.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, partial)
+            self.accept(partial, digest=found, name=file.name)
+        except OSError as error:
+            if is_disk_full(error):
+                raise DiskFull(f"no room for {path.name} in {self.directory}") from error
+            raise
+        finally:
+            partial.unlink(missing_ok=True)
 
     def _known_digest(self, file: File) -> str | None:
         if file.sha256 is not None:
