@@ -213,8 +213,7 @@ def test_a_drift_is_held_again_from_the_same_beginning(lab: Lab) -> None:
     assert (found["conversations"], found["repeats"]) == (2, 2)
     assert len(found["fell_back_after_rounds_each"]) == len(found["alarm_after_rounds_each"]) == 4
     assert found["reply_time_over_plain"]["replies"] == 2 * 2
-    assert found["fell_back_after_rounds"] is None, "K was fixed: nobody could fall back"
-    assert found["holds"] is False
+    assert 0 < found["draft_share_later_replies"]["worst"] < 1
     assert not lab.drift.active
 
 

@@ -21,8 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser, *, question: str) -> None:
     parser.epilog = EPILOG
     parser.add_argument("--preset", choices=("cpu", "gpu", "tiny"), help="whose models are used")
     parser.add_argument("--acceptance", type=float, default=0.1, help="what the drift leaves")
-    parser.add_argument("--replies", type=int, default=8, help="of each conversation")
-    parser.add_argument("--conversations", type=int, default=3, help="each with another drift")
+    parser.add_argument("--replies", type=int, default=6, help="of each conversation")
+    parser.add_argument("--conversations", type=int, default=2, help="each with another drift")
     parser.add_argument("--repeats", type=int, default=3, help="of each conversation")
     parser.add_argument("--max-tokens", type=int, default=40, help="of each reply")
     parser.add_argument("--json", action="store_true", help="end with one line that is JSON")
@@ -61,7 +61,9 @@ def run(arguments: argparse.Namespace) -> int:
         f"blocks of one guess or none after {found['fell_back_after_rounds_each']} rounds\n"
         f"alarm after {found['alarm_after_rounds_each']} rounds with guesses\n"
         f"replies over plain: {over['median']} in the median, {over['worst']} at worst "
-        f"({over['replies']} replies); words unchanged: {found['equal_to_plain']}"
+        f"({over['replies']} replies); drafting took at most "
+        f"{found['draft_share_later_replies']['worst']} of a reply after the one that it began in\n"
+        f"words unchanged: {found['equal_to_plain']}"
     )
     if arguments.json:
         print(json.dumps(found))

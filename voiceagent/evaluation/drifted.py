@@ -1,9 +1,10 @@
 """Injected drift: in the middle of a conversation the drafter begins to be wrong.
 
 Shown is that the controller falls back before anybody sees a stall, that the alarm goes off, and
-what a reply then takes beside plain decoding. Each reply is decoded plainly in the same minute;
-a conversation that is held again, with the same drift, tells what the machine did from what the
-controller did: a reply counts with the median of its repetitions.
+what a reply then takes beside plain decoding. Each reply is decoded plainly just before and just
+after; a conversation that is held again, with the same drift, tells what the machine did from
+what the controller did: a reply counts with the median of its repetitions. What drafting took of
+a reply is measured inside it, where no neighbour of the machine disturbs the share.
 """
 
 import random
@@ -59,13 +60,13 @@ class Conversation:
 
     Attributes:
         before, after: replies that began before the drift, and the others.
-        plain: the same replies decoded plainly, all of them.
+        plain: the same replies decoded plainly: all of them, each before and after its like.
         left: tokens of the first reply in ``after`` that were still drafted well.
     """
 
     before: Sequence[Run]
     after: Sequence[Run]
-    plain: Sequence[Run]
+    plain: Sequence[tuple[Run, Run]]
     left: int
 
     @property
@@ -83,17 +84,23 @@ class Conversation:
     def stalls(self) -> list[float | None]:
         """Time over plain of each reply behind the onset; None where one is too short."""
         return [
-            run.completion.total_s / other.completion.total_s
-            if min(len(run.tokens), len(other.tokens)) >= LEAST_TOKENS
+            2 * run.completion.total_s / sum(each.completion.total_s for each in around)
+            if len(run.tokens) >= LEAST_TOKENS
             else None
-            for run, other in zip(self.after, self.plain[len(self.before) :], strict=True)
+            for run, around in zip(self.after, self.plain[len(self.before) :], strict=True)
         ]
+
+    @property
+    def draft_shares(self) -> list[float]:
+        """Of the time of each reply behind the first drifted one: what drafting took."""
+        times = [[each.times for each in run.rounds] for run in self.after[1:]]
+        return [sum(t.draft_s for t in own) / sum(t.total_s for t in own) for own in times]
 
     @property
     def equal(self) -> bool:
         """Every reply is plain decoding's."""
         replies = zip([*self.before, *self.after], self.plain, strict=True)
-        return all(run.tokens == other.tokens for run, other in replies)
+        return all(run.tokens == one.tokens == other.tokens for run, (one, other) in replies)
 
 
 def inject_drift(
@@ -129,14 +136,15 @@ def _converse(
     lab.drift = drift = Drift(acceptance=acceptance, luck=random.Random(seed))
     half, left = max(len(prompts) // 2, 1), 0
     drafted: list[Run] = []
-    plain: list[Run] = []
+    plain: list[tuple[Run, Run]] = []
     with lab.fresh() as engine:
         for number, prompt in enumerate(prompts):
             if number == half:
                 left = _half_a_reply(drafted)
                 drift.after_tokens = drift.emitted + left
+            before = lab.run(prompt, PLAIN, engine=engine)
             drafted.append(lab.run(prompt, setting, engine=engine))
-            plain.append(lab.run(prompt, PLAIN, engine=engine))
+            plain.append((before, lab.run(prompt, PLAIN, engine=engine)))
     lab.drift = Drift()
     return Conversation(before=drafted[:half], after=drafted[half:], plain=plain, left=left)
 
@@ -152,6 +160,7 @@ def _figures(held: Sequence[Sequence[Conversation]]) -> dict[str, Any]:
     before = [record for each in every for run in each.before for record in run.rounds]
     fell_back = [each.fell_back_after for each in onsets]
     alarmed = [each.alarm_after for each in onsets]
+    shares = [share for each in every for share in each.draft_shares]
     worst = max(stalls, default=None)
     return {
         "conversations": len(held),
@@ -167,6 +176,10 @@ def _figures(held: Sequence[Sequence[Conversation]]) -> dict[str, Any]:
             "worst": rounded(worst),
             "replies": len(stalls),
             "each": [rounded(each) for each in stalls],
+        },
+        "draft_share_later_replies": {
+            "median": rounded(middle(shares)),
+            "worst": rounded(max(shares, default=None)),
         },
         "equal_to_plain": all(each.equal for each in every),
         "windows_after": [each.window for each in onsets[0].rounds[:12]],

@@ -123,7 +123,7 @@ def expect(plan: Plan, prompts: PromptSet, pace: Pace) -> dict[str, float]:
         "sabotage": plan.sabotage_prompts * both_s,
         "half the cores": 2 * plan.variant_prompts * both_s,
         "load": 2 * sum(_level_s(plan, pace, sessions) for sessions in plan.sessions),
-        "drift": plan.drift_replies * (pace.plain_s + pace.slowest_s),
+        "drift": plan.drift_replies * (2 * pace.plain_s + pace.slowest_s),
     }
 
 
