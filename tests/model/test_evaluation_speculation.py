@@ -360,6 +360,7 @@ def test_new_weights_are_tried_beside_the_draft_model() -> None:
         assert compared.used.share < 1.0
         judged_run = made.run(PROMPTS.prompts[0], Setting.parse("file:3"))
         assert not any(each.rejected for each in judged_run.rounds)
+        assert {each.drafter for each in judged_run.rounds} == {"file"}
         assert made.memory_of(Setting.parse("file:3")) == 7.0
         assert made.memory_of(Setting.parse("ngram:auto")) == 0.0
 

@@ -262,7 +262,7 @@ class Engine:
         candidate = self._candidate
         if candidate is not None:
             room = min(self._capacity, candidate.context_length)
-            known["file"] = lambda: DraftModel(candidate, candidate.new_cache(room))
+            known["file"] = lambda: DraftModel(candidate, candidate.new_cache(room), name="file")
         return known | dict(more)
 
     def _begin_trial(self, candidate: str, *, share: float) -> None:

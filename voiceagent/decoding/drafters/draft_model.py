@@ -51,9 +51,8 @@ class DraftModel:
     and a rejected tail need no cases of their own.
     """
 
-    name = "model"
-
-    def __init__(self, model: CausalModel, cache: KVCache) -> None:
+    def __init__(self, model: CausalModel, cache: KVCache, *, name: str = "model") -> None:
+        self.name = name
         self._model = model
         self._cache = cache
         self._cached: list[int] = []
