@@ -90,7 +90,7 @@ def people() -> Iterator[Any]:
         yield pytest.param(recording, id=recording.id, marks=marks)
 
 
-@pytest.mark.parametrize("recording", people())
+@pytest.mark.parametrize("recording", list(people()))
 async def test_people_are_heard(
     recording: Recording, models: Models, config: Config, tmp_path: Path
 ) -> None:
