@@ -84,9 +84,9 @@ async def test_questions_are_answered_and_noise_is_not(
 
 
 def people() -> Iterator[Any]:
-    """Every third recording of a person always, all of them with ``--long``."""
+    """Every second recording of a person always, all of them with ``--long``."""
     for at, recording in enumerate(human_recordings()):
-        marks = () if at % 3 == 0 else (pytest.mark.long,)
+        marks = () if at % 2 == 0 else (pytest.mark.long,)
         yield pytest.param(recording, id=recording.id, marks=marks)
 
 
