@@ -92,6 +92,23 @@ async def test_a_spoken_question_is_answered_and_heard_as_the_page_reports(tmp_p
         await tab.until(f"{VOICE} === 'Not listening.'")
 
 
+async def test_of_a_long_conversation_in_writing_the_newest_messages_are_known(
+    tmp_path: Path,
+) -> None:
+    """What one message over the socket can hold; more would close it before a word is spoken."""
+    sound = spoken(tmp_path, ("pause", 1.0), ("voice", 0.8), ("pause", 20.0))
+    source = ScriptedSource([REPLY])
+    async with talking(tmp_path, sound, models(hears=["And now?"], source=source)) as (tab, _):
+        await tab.run(
+            "for (let i = 0; i < 400; i++) window.voiceagent.voice.history.push("
+            "{ role: i % 2 ? 'assistant' : 'user', content: `${i} ` + '\\u{1F642}'.repeat(450) })"
+        )
+        await tab.click("talk")
+        await tab.until(f"{SHOWN}.includes({REPLY!r})")
+    said_before = [message.content for message in source.prompts[-1]][1:]
+    assert [words.split()[0] for words in said_before] == [*map(str, range(389, 400)), "And"]
+
+
 async def test_words_over_a_reply_end_it_where_the_page_had_played_it(tmp_path: Path) -> None:
     """The page is held at the user's onset and cut at the words; what it played is what counts."""
     question, words = (("voice", 0.8), ("pause", 2.5)), (("voice", 1.2), ("pause", 20.0))

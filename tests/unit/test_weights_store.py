@@ -167,7 +167,7 @@ def test_unreadable_pins_are_one_line(store: Store):
 
 
 def test_a_file_of_no_manifest_is_taken_in_by_its_digest(store: Store, tmp_path: Path):
-    """A new draft model: copied once, found again without its original."""
+    """A new draft model is copied; a second time, the copy does."""
     path = tmp_path / "new.gguf"
     path.write_bytes(DATA)
     digest = hashlib.sha256(DATA).hexdigest()

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voiceagent.commands._arguments import file_path, positive_count, quantity
 from voiceagent.core.errors import VoiceAgentError
 
 if TYPE_CHECKING:
@@ -29,31 +30,43 @@ _QUICK_MINUTES = 24.0
 def add_arguments(parser: argparse.ArgumentParser, *, question: str) -> None:
     """Declares the options."""
     if question == "compare":
-        parser.add_argument("reports", nargs=2, type=Path, metavar="REPORT", help="two JSON files")
+        parser.add_argument(
+            "reports", nargs=2, type=file_path, metavar="REPORT", help="two JSON files"
+        )
         parser.add_argument("--json", action="store_true", help="end with one line that is JSON")
         return
     parser.epilog = EPILOG
-    parser.add_argument("--thresholds", type=Path, help="TOML; required")
+    parser.add_argument("--thresholds", type=file_path, help="TOML; required")
     parser.add_argument("--preset", choices=("cpu", "gpu", "tiny"), help="whose models are judged")
     parser.add_argument("--candidate", help="DRAFTER:K or DRAFTER:auto; the deployment's own")
-    parser.add_argument("--prompt-file", type=Path, help="a deployment's own prompts (JSONL)")
-    parser.add_argument("--draft-file", type=Path, metavar="GGUF", help="judges a new draft model")
+    parser.add_argument("--prompt-file", type=file_path, help="a deployment's own prompts (JSONL)")
+    parser.add_argument(
+        "--draft-file", type=file_path, metavar="GGUF", help="judges a new draft model"
+    )
     parser.add_argument("--draft-sha256", metavar="DIGEST", help="of that file; it is checked")
     parser.add_argument("--full", action="store_true", help="all prompts, not the frozen subset")
     parser.add_argument(
         "--minutes",
-        type=float,
+        type=quantity,
         help=f"plans what fits; {_QUICK_MINUTES:g} without --full, with it no limit",
     )
-    parser.add_argument("--prompts", type=int, metavar="N", help="of each population, at most")
-    parser.add_argument("--max-tokens", type=int, default=_QUICK_TOKENS, help="of each reply")
-    parser.add_argument("--threads", type=int, help="processor threads of the engine")
+    parser.add_argument(
+        "--prompts", type=positive_count, metavar="N", help="of each population, at most"
+    )
+    parser.add_argument(
+        "--max-tokens", type=positive_count, default=_QUICK_TOKENS, help="of each reply"
+    )
+    parser.add_argument("--threads", type=positive_count, help="processor threads of the engine")
     parser.add_argument("--sessions", default="1,2,4,8", help="levels of load")
-    parser.add_argument("--requests", type=int, default=10, help="at each level of load")
-    parser.add_argument("--think-s", type=float, default=6.0, help="between a session's requests")
-    parser.add_argument("--reproduce", type=Path, metavar="REPORT", help="runs its plan again")
-    parser.add_argument("--report", type=Path, metavar="FILE", help="writes the report as JSON")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="writes the page")
+    parser.add_argument("--requests", type=positive_count, default=10, help="at each level of load")
+    parser.add_argument(
+        "--think-s", type=quantity, default=6.0, help="between a session's requests"
+    )
+    parser.add_argument("--reproduce", type=file_path, metavar="REPORT", help="runs its plan again")
+    parser.add_argument(
+        "--report", type=file_path, metavar="FILE", help="writes the report as JSON"
+    )
+    parser.add_argument("--html", type=file_path, metavar="FILE", help="writes the page")
     parser.add_argument("--json", action="store_true", help="end with one line that is JSON")
 
 

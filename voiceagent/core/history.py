@@ -56,7 +56,7 @@ class _Earlier:
 
 @dataclass(slots=True)
 class _UserTurn:
-    role: ClassVar = Role.USER
+    role: ClassVar[Role] = Role.USER
     turn: str
     text: str
     dropped: bool = False
@@ -66,7 +66,7 @@ class _UserTurn:
 class _Heard:
     """One reply, as far as it was committed and heard."""
 
-    role: ClassVar = Role.ASSISTANT
+    role: ClassVar[Role] = Role.ASSISTANT
     reply: str
     epoch: int
     commits: list[Committed] = field(default_factory=list)

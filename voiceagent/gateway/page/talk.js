@@ -19,7 +19,8 @@ const RTVI = "2.1.0";
 const WIRE_HZ = 24000; // of the agent's sound
 const MICROPHONE_HZ = 16000;
 const WORKLETS = "/page/sound-worklets.js";
-const MOST_EARLIER = 100; // messages: more than a context holds, fewer than the server refuses
+// Of what was said before: more than a context holds, less than the server takes in one message.
+const MOST_EARLIER = { messages: 100, characters: 10_000 };
 const HEARING = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
 
 export class Talk {
@@ -120,7 +121,7 @@ export class Talk {
 
   /** What was said before in writing belongs to the conversation, before a word of it is spoken. */
   #begin() {
-    const messages = this.earlier.slice(-MOST_EARLIER);
+    const messages = newest(this.earlier, MOST_EARLIER);
     if (messages.length) this.#tell("earlier", { messages });
     this.ready();
   }
@@ -147,6 +148,17 @@ export class Talk {
     this.refused?.(why);
     this.onEnd(why);
   }
+}
+
+/** The last whole messages that stay within the bounds. */
+function newest(all, { messages, characters }) {
+  const kept = [];
+  for (const message of all.slice(-messages).reverse()) {
+    characters -= message.content.length;
+    if (characters < 0) break;
+    kept.unshift(message);
+  }
+  return kept;
 }
 
 /** The microphone, at 16 kHz where the browser can. */
