@@ -13,6 +13,7 @@ from voiceagent.speech import recognizer as module
 from voiceagent.speech.recognizer import (
     FULL_WINDOW_S,
     RATE_HZ,
+    Effort,
     RecognitionError,
     WhisperRecognizer,
 )
@@ -79,7 +80,7 @@ def test_long_utterances_are_heard_to_the_end(recognizer: WhisperRecognizer) -> 
 def test_a_thorough_look(recognizer: WhisperRecognizer) -> None:
     """For checks, the full window and a beam give the words as well."""
     sound = available(PEOPLE["hello-world"])
-    result = recognizer.recognize(sound.pcm, sound.rate_hz, thorough=True)
+    result = recognizer.recognize(sound.pcm, sound.rate_hz, effort=Effort.THOROUGH)
     assert words(result.text) == "hello world"
 
 

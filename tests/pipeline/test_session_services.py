@@ -7,6 +7,7 @@ from pipecat.frames.frames import (
     ErrorFrame,
     Frame,
     InputAudioRawFrame,
+    InterimTranscriptionFrame,
     LLMFullResponseEndFrame,
     LLMFullResponseStartFrame,
     TextFrame,
@@ -18,17 +19,28 @@ from pipecat.frames.frames import (
     VADUserStartedSpeakingFrame,
     VADUserStoppedSpeakingFrame,
 )
+from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
-from talk_doubles import RATE_HZ, ScriptedRecognizer, ToneSynthesizer
+from talk_doubles import (
+    RATE_HZ,
+    ScriptedEndOfTurn,
+    ScriptedRecognizer,
+    ScriptedSource,
+    ToneSynthesizer,
+)
 
 from voiceagent.core.events import Turn, VoidCause
 from voiceagent.core.history import History
 from voiceagent.core.reply import Reply
 from voiceagent.session.clock import VirtualClock
 from voiceagent.session.conversation import Conversation
+from voiceagent.session.frames import AheadFrame, TurnFrame
+from voiceagent.session.happenings import Happening, TurnHappened
+from voiceagent.session.llm import ReplyService
 from voiceagent.session.open_reply import OpenReply
 from voiceagent.session.playout import Playout
 from voiceagent.session.release import ReleaseGate
+from voiceagent.session.turns import UserTurns
 from voiceagent.speech.frames import CommitFrame, MuteFrame, SpeechFrame, UnheardFrame
 from voiceagent.speech.services import RecognizerService, SynthesizerService
 
@@ -105,6 +117,84 @@ async def test_a_recognizer_says_when_it_heard_nothing() -> None:
             RecognizerService(ScriptedRecognizer([text])), frames_to_send=utterance()
         )
         assert [frame.cause for frame in down if isinstance(frame, UnheardFrame)] == [cause]
+
+
+async def test_a_recognizer_glances_at_what_is_being_said() -> None:
+    """Words that are not final, of a turn whose end is not in sight."""
+    recognizer = ScriptedRecognizer([], glances=["How far"])
+    speaking = utterance()[:2]
+    down, _ = await run_test(RecognizerService(recognizer), frames_to_send=speaking)
+    (words,) = [frame for frame in down if isinstance(frame, InterimTranscriptionFrame)]
+    assert words.text == "How far"
+    assert not [frame for frame in down if isinstance(frame, TranscriptionFrame | UnheardFrame)]
+
+
+async def test_a_glance_that_fails_costs_nothing() -> None:
+    """The turn is read at its pause all the same."""
+    recognizer = ScriptedRecognizer(["How far?"], glances=[RuntimeError("broken")])
+    down, up = await run_test(RecognizerService(recognizer), frames_to_send=utterance())
+    assert [frame.text for frame in down if isinstance(frame, TranscriptionFrame)] == ["How far?"]
+    assert not [frame for frame in up if isinstance(frame, ErrorFrame)]
+
+
+class Ahead:
+    """A conversation of which the first exchange is over, and what is told of its turns."""
+
+    def __init__(self) -> None:
+        self.conversation = Conversation(
+            history=History(system_prompt="Be brief."),
+            clock=VirtualClock(),
+            playout=Playout(rate_hz=RATE_HZ),
+        )
+        self.turns: list[tuple[str, str]] = []
+        self.conversation.subscribe(self._note)
+
+    def _note(self, happening: Happening) -> None:
+        if isinstance(happening, TurnHappened):
+            self.turns.append((happening.state, happening.text))
+
+    async def hear(self, *texts: str) -> list[list[str]]:
+        """The user is speaking, and these words are made out; the prompts that are read ahead."""
+        words = [InterimTranscriptionFrame(text, user_id="", timestamp="") for text in texts]
+        down, _ = await run_test(
+            UserTurns(self.conversation, end_of_turn=ScriptedEndOfTurn()),
+            frames_to_send=[VADUserStartedSpeakingFrame(), *words],
+        )
+        contexts = [frame.context for frame in down if isinstance(frame, AheadFrame)]
+        return [[each["content"] for each in context.get_messages()] for context in contexts]
+
+
+async def test_a_prompt_is_read_while_the_user_speaks() -> None:
+    """All words but the last, which may be half of one; what was said is not known yet."""
+    ahead = Ahead()
+    assert await ahead.hear("How", "How far is the") == [["Be brief.", "How far is"]]
+    assert ahead.turns == [("began", ""), ("partial", "How"), ("partial", "How far is the")]
+    assert [each.content for each in ahead.conversation.prompt()] == ["Be brief."]
+
+
+async def test_nothing_is_read_ahead_over_a_reply() -> None:
+    """The models are busy with it, and its heard words are not known yet."""
+    ahead = Ahead()
+    ahead.conversation.open_reply(script="It is far.")
+    assert await ahead.hear("How far is the") == []
+    assert ahead.turns[-1] == ("partial", "How far is the")
+
+
+async def test_reading_ahead_stops_when_there_is_something_to_answer() -> None:
+    """Of the prompts that will not come, the latest alone is read."""
+    source, conversation = ScriptedSource(["Yes."]), Ahead().conversation
+    contexts = [LLMContext([{"role": "user", "content": text}]) for text in ("How", "How far")]
+    attempt = conversation.turn_may_end("How far?")
+    await run_test(
+        ReplyService(source, conversation),
+        frames_to_send=[
+            *map(AheadFrame, contexts),
+            TurnFrame(LLMContext([{"role": "user", "content": "How far?"}]), attempt=attempt),
+        ],
+    )
+    assert [messages[0].content for messages in source.read] == ["How", "How far"]
+    assert [each.cancelled.is_set() for each in source.readings] == [True, True]
+    assert len(source.prompts) == 1
 
 
 class Gate:

@@ -15,7 +15,7 @@ from voiceagent.core.events import Draft, EndReason, Finish, Rollback, Verify
 from voiceagent.core.history import Message
 from voiceagent.session.models import Models
 from voiceagent.sound.files import Sound
-from voiceagent.speech.recognizer import Transcript
+from voiceagent.speech.recognizer import Effort, Transcript
 from voiceagent.speech.synthesizer import Speech, SynthesisError, Word, no_sound
 
 RATE_HZ = 16_000
@@ -50,15 +50,20 @@ class LoudnessVad(VADAnalyzer):
 
 @dataclass
 class ScriptedRecognizer:
-    """One text for each utterance, in order; an exception is raised instead."""
+    """One text for each utterance, in order; an exception is raised instead.
+
+    A glance at an utterance that is not over takes the next of ``glances``, at once.
+    """
 
     texts: list[str | Exception]
     hangs_s: float = 0.0
     confident: bool = True
+    glances: list[str | Exception] = field(default_factory=list)
 
-    def recognize(self, pcm: Any, *, rate_hz: int, language: str) -> Transcript:
-        time.sleep(self.hangs_s)
-        text = self.texts.pop(0) if self.texts else ""
+    def recognize(self, pcm: Any, *, rate_hz: int, language: str, effort: Effort) -> Transcript:
+        texts = self.glances if effort is Effort.GLANCE else self.texts
+        time.sleep(self.hangs_s * (effort is not Effort.GLANCE))
+        text = texts.pop(0) if texts else ""
         if isinstance(text, Exception):
             raise text
         return Transcript(
@@ -104,6 +109,14 @@ class ScriptedSource:
     pace_s: float = 0.0
     prompts: list[tuple[Message, ...]] = field(default_factory=list)
     writings: list[Written] = field(default_factory=list)
+    read: list[tuple[Message, ...]] = field(default_factory=list)
+    """Prompts that were read ahead."""
+    readings: list[Written] = field(default_factory=list)
+
+    def read_ahead(self, messages: tuple[Message, ...]) -> Written:
+        self.read.append(messages)
+        self.readings.append(Written())
+        return self.readings[-1]
 
     def write(self, messages: tuple[Message, ...], *, on_event: Callable[[Any], None]) -> Written:
         if self.refuses is not None:

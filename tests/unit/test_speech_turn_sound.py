@@ -1,6 +1,6 @@
 """The sound of a turn: whole while it is short, settled behind that, and forgotten in time."""
 
-from voiceagent.speech.turn_sound import LEAD_IN_S, WHOLE_S, TurnSound
+from voiceagent.speech.turn_sound import GLANCE_EVERY_S, LEAD_IN_S, WHOLE_S, TurnSound
 
 RATE_HZ = 1000
 LEAD_IN = int(LEAD_IN_S * RATE_HZ) * 2
@@ -69,3 +69,20 @@ def test_a_turn_that_is_over_leaves_the_next_one_alone() -> None:
     assert turn.end() == sound(b".", LEAD_IN_S) + sound(b"b", 0.5)
     turn.forget()
     assert turn.end() == sound(b"b", 0.5)
+
+
+def test_a_glance_is_due_while_the_user_speaks_on() -> None:
+    """It sees the whole of the turn, changes nothing of it, and is not due in a pause."""
+    turn = TurnSound(rate_hz=RATE_HZ)
+    turn.add(sound(b".", 9.0))
+    turn.begin()
+    assert not turn.is_worth_a_glance
+    turn.add(sound(b"a", GLANCE_EVERY_S))
+    assert turn.is_worth_a_glance
+    seen = turn.glance()
+    assert not turn.is_worth_a_glance
+    turn.add(sound(b"b", GLANCE_EVERY_S))
+    assert turn.is_worth_a_glance
+    assert turn.end() == seen + sound(b"b", GLANCE_EVERY_S)
+    turn.add(sound(b".", 9.0))
+    assert not turn.is_worth_a_glance

@@ -77,12 +77,17 @@ class Screen:
         self._now_s = happening.at_s
         if isinstance(happening, Recorded):
             self._terminal.feed(happening)
-        elif isinstance(happening, TurnHappened) and happening.state == "confirmed":
-            self._terminal.user(happening.text)
+        elif isinstance(happening, TurnHappened):
+            self._show_turn(happening.text, state=happening.state)
         elif isinstance(happening, Trouble):
             self._terminal.note(f"! {happening.line}")
         elif isinstance(happening, ToolHappened):
             self._terminal.note(f"tool {happening.name}: {happening.outcome}")
+
+    def _show_turn(self, text: str, *, state: str) -> None:
+        """The user's words as they are made out; those of a turn that came to nothing go again."""
+        if text or state.startswith("dropped"):
+            self._terminal.user(text, final=state == "confirmed")
 
     def refresh(self) -> None:
         """Draws again."""

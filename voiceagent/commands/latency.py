@@ -175,15 +175,16 @@ def _words(arguments: argparse.Namespace, *, thorough: bool) -> "Words":
     """A recognizer: a quick one for scenarios that wait for a word, a thorough one for replies."""
     from voiceagent.config import cache_directory
     from voiceagent.sound.resample import resample
-    from voiceagent.speech.recognizer import WhisperRecognizer
+    from voiceagent.speech.recognizer import Effort, WhisperRecognizer
     from voiceagent.speech.turns import RATE_HZ
     from voiceagent.weights.manifest import Manifest
     from voiceagent.weights.store import Store
 
     files = Manifest.load().preset(arguments.preset or "cpu").files["recognizer"]
     recognizer = WhisperRecognizer(Store(cache_directory()).folder(files))
+    effort = Effort.THOROUGH if thorough else Effort.USUAL
     return lambda pcm, rate_hz: (
-        recognizer.recognize(resample(pcm, from_hz=rate_hz, to_hz=RATE_HZ), thorough=thorough).text
+        recognizer.recognize(resample(pcm, from_hz=rate_hz, to_hz=RATE_HZ), effort=effort).text
     )
 
 

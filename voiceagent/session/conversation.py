@@ -176,6 +176,10 @@ class Conversation:
         self.turns_begun += 1
         self._words.begin()
 
+    def turn_so_far(self, text: str) -> None:
+        """The user is still speaking; these words were made out."""
+        self._words.hear_so_far(text)
+
     def turn_paused(self) -> None:
         """The user has fallen silent."""
         self._words.fall_silent()
@@ -251,6 +255,14 @@ class Conversation:
         return self.history.messages(
             budget_tokens=self._budget_tokens, count_tokens=self._count_tokens
         )
+
+    def prompt_ahead(self, text: str) -> tuple[Message, ...] | None:
+        """How the next prompt begins if the turn begins with these words; None while a reply is
+        prepared or heard, which the models are busy with."""
+        if self.agent_has_floor or self._attempts.current is not None:
+            return None
+        with self._words.supposing(text):
+            return self.prompt()
 
     def open_answer(self, attempt: int) -> OpenReply | None:
         """Opens the reply of an attempt; None if it is not wanted any more."""

@@ -31,6 +31,11 @@ class TurnFrame(LLMContextFrame):
 
 
 @dataclass
+class AheadFrame(LLMContextFrame):
+    """The beginning of a prompt that is to come: the user is still speaking."""
+
+
+@dataclass
 class EndingFrame(SystemFrame):
     """Goes upstream: what the source of a reply makes of the user's words."""
 

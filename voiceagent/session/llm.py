@@ -7,6 +7,7 @@ no frame carries it, so nothing downstream could speak it.
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Protocol
 
 from pipecat.frames.frames import (
@@ -22,10 +23,11 @@ from pipecat.services.llm_service import LLMService
 from pipecat.services.settings import LLMSettings
 
 from voiceagent.core.committer import Commit, Kind
+from voiceagent.core.errors import VoiceAgentError
 from voiceagent.core.events import Draft, Ending, EndReason, Finish, Rollback, Verify
 from voiceagent.core.history import Message, Role
 from voiceagent.session.conversation import Conversation
-from voiceagent.session.frames import EndingFrame, SayFrame, TurnFrame
+from voiceagent.session.frames import AheadFrame, EndingFrame, SayFrame, TurnFrame
 from voiceagent.session.happenings import (
     Happening,
     RoundHappened,
@@ -68,6 +70,10 @@ class Source(Protocol):
         """
         ...
 
+    def read_ahead(self, messages: tuple[Message, ...]) -> Writing:
+        """Reads how a prompt will begin, while nothing else is to be done."""
+        ...
+
 
 class ReplyService(LLMService[Any]):
     """Answers each context with a reply of the source, and says what it is asked to say."""
@@ -85,6 +91,7 @@ class ReplyService(LLMService[Any]):
         self._patience = patience
         self._source = source
         self._conversation = conversation
+        self._ahead: Writing | None = None
         self._may_decode = threading.Event()
         self._may_decode.set()
         conversation.subscribe(self._on_happening)
@@ -92,12 +99,15 @@ class ReplyService(LLMService[Any]):
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Contexts and words to say become replies; everything else passes."""
         await super().process_frame(frame, direction)
-        if isinstance(frame, LLMContextFrame):
+        if isinstance(frame, AheadFrame):
+            self._read_ahead(frame)
+        elif isinstance(frame, LLMContextFrame):
             await self._answer(frame)
         elif isinstance(frame, SayFrame):
             await self._say(frame.text)
         else:
             if isinstance(frame, EndFrame | CancelFrame):
+                self._stop_reading_ahead()
                 self._may_decode.set()
             await self.push_frame(frame, direction)
 
@@ -111,8 +121,19 @@ class ReplyService(LLMService[Any]):
 
     # Replies of the source --------------------------------------------------------------------
 
+    def _read_ahead(self, frame: AheadFrame) -> None:
+        self._stop_reading_ahead()
+        with suppress(VoiceAgentError):  # a full engine: the reply itself will say so
+            self._ahead = self._source.read_ahead(_messages(frame))
+
+    def _stop_reading_ahead(self) -> None:
+        if self._ahead is not None:
+            self._ahead.cancel()
+            self._ahead = None
+
     async def _answer(self, frame: LLMContextFrame) -> None:
         """One reply, and one more behind every tool call that it turns out to be."""
+        self._stop_reading_ahead()
         reply, messages = self._open(frame), _messages(frame)
         attempt = frame.attempt if isinstance(frame, TurnFrame) else None
         for calls_left in range(MAX_CALLS, -1, -1):

@@ -52,6 +52,10 @@ class EngineSource:
         request = self.engine.request(messages, judges_ending=answers_user)
         return self.engine.submit(request, on_event=on_event)
 
+    def read_ahead(self, messages: tuple[Message, ...]) -> Writing:
+        """Reads how a prompt will begin, with both models."""
+        return self.engine.prepare(messages)
+
 
 def choose_preset(config: Config) -> "Preset":
     """The configured preset; else ``gpu`` where CUDA is available and ``cpu`` elsewhere."""

@@ -5,7 +5,7 @@ Everything that decides is in ``turn_taking``; this feeds it and acts on it.
 
 import asyncio
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +14,7 @@ from pipecat.frames.frames import (
     EndFrame,
     Frame,
     InputAudioRawFrame,
+    InterimTranscriptionFrame,
     TranscriptionFrame,
     UserStartedSpeakingFrame,
     UserStoppedSpeakingFrame,
@@ -24,8 +25,10 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from voiceagent.core.errors import VoiceAgentError
+from voiceagent.core.history import Message
 from voiceagent.session.conversation import Conversation
 from voiceagent.session.frames import (
+    AheadFrame,
     EndingFrame,
     PauseFrame,
     ResumeFrame,
@@ -105,6 +108,8 @@ class UserTurns(FrameProcessor):
                 if self._taking.is_open:
                     self._conversation.turn_paused()
                 self._taking.offset(at_ms=self._at_ms - round(1000 * frame.stop_secs))
+            case InterimTranscriptionFrame():
+                await self._hear_so_far(frame.text)
             case TurnWordsFrame():
                 self._taking.heard(frame.text, utterance=frame.utterance)
             case TranscriptionFrame():
@@ -149,6 +154,17 @@ class UserTurns(FrameProcessor):
         self._taking.onset(
             at_ms=self._at_ms - ago_ms, agent_has_floor=self._conversation.agent_has_floor
         )
+
+    async def _hear_so_far(self, text: str) -> None:
+        """Words that were made out while the user speaks: the models read them ahead."""
+        if not self._taking.is_open:
+            return
+        self._conversation.turn_so_far(text)
+        # What was cut in its last word is not what will have been said.
+        certain = text.rpartition(" ")[0]
+        prompt = self._conversation.prompt_ahead(certain) if certain else None
+        if prompt is not None:
+            await self.push_frame(AheadFrame(_context(prompt)))
 
     async def _judge(self, onset: int, *, work: str) -> None:
         self._conversation.begin(work)
@@ -242,11 +258,8 @@ class UserTurns(FrameProcessor):
     async def _ask(self, attempt: int | None) -> None:
         if attempt is None or not self._conversation.is_wanted(attempt):
             return
-        context: list[Any] = [
-            {"role": str(message.role), "content": message.content}
-            for message in self._conversation.prompt()
-        ]
-        await self.push_frame(TurnFrame(LLMContext(context), attempt=attempt))
+        context = _context(self._conversation.prompt())
+        await self.push_frame(TurnFrame(context, attempt=attempt))
 
     async def _revise(self) -> None:
         withdrawn = self._conversation.turn_revised()
@@ -258,3 +271,10 @@ class UserTurns(FrameProcessor):
         if cause in ("failed", "unsure") and not self._conversation.agent_has_floor:
             self._conversation.owe()
             await self.push_frame(SayFrame(text=APOLOGY))
+
+
+def _context(prompt: Iterable[Message]) -> LLMContext:
+    messages: list[Any] = [
+        {"role": str(message.role), "content": message.content} for message in prompt
+    ]
+    return LLMContext(messages)

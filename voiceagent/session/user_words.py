@@ -1,7 +1,8 @@
 """What the user has said, turn by turn: on record, and in the history as far as it counts there."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from voiceagent.core.history import History
@@ -40,6 +41,17 @@ class UserWords:
         self._said = self._joined = ""
         self._tell("", state="began")
 
+    def hear_so_far(self, text: str) -> None:
+        """The user is still speaking; these words were made out."""
+        self._tell(text, state="partial")
+
+    @contextmanager
+    def supposing(self, text: str) -> Iterator[None]:
+        """The history as it would be if the turn began with these words."""
+        self._hear(text)
+        yield
+        self._unhear()
+
     def fall_silent(self) -> None:
         """The user has paused; what was said is not known yet."""
         self._tell("", state="silent")
@@ -51,10 +63,7 @@ class UserWords:
 
     def take_back(self) -> None:
         """It was not over."""
-        if self._joined:
-            self._history.hear_user(self._joined, turn=self._part)
-        else:
-            self._history.withdraw_user(turn=self._part)
+        self._unhear()
         self._tell("", state="revised")
 
     def confirm(self, text: str) -> None:
@@ -89,6 +98,12 @@ class UserWords:
 
     def _hear(self, text: str) -> None:
         self._history.hear_user(f"{self._joined} {text}".strip(), turn=self._part)
+
+    def _unhear(self) -> None:
+        if self._joined:
+            self._history.hear_user(self._joined, turn=self._part)
+        else:
+            self._history.withdraw_user(turn=self._part)
 
     def _tell(self, text: str, *, state: str) -> None:
         whole = f"{self._said} {text}".strip() if text else ""

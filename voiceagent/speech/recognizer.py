@@ -10,6 +10,7 @@ import math
 import re
 import zlib
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,17 @@ _SHORTEST_PIECE_S = 20.0
 _LOOP = re.compile(r"(\b.{2,60}?\b)(?:\W+\1\b){3,}|\b(\w+(?:\W+\w+){4,40})\W+\2\b", re.IGNORECASE)
 """The same words four times running, or five words and more said twice: people do neither."""
 THOROUGH_BEAM = 5
+
+
+class Effort(Enum):
+    """How much is spent on an utterance."""
+
+    GLANCE = "glance"
+    """For what is being said and not over: what looks wrong is not looked at again."""
+    USUAL = "usual"
+    THOROUGH = "thorough"
+    """The full window and a beam of five: several times slower and somewhat better, for checks
+    rather than conversations."""
 
 
 class RecognitionError(VoiceAgentError):
@@ -115,12 +127,9 @@ class WhisperRecognizer:
         rate_hz: int = RATE_HZ,
         language: str = "en",
         *,
-        thorough: bool = False,
+        effort: Effort = Effort.USUAL,
     ) -> Transcript:
         """The words of one utterance: float32 samples (n,) in [-1, 1], of any length.
-
-        ``thorough`` takes the full window and a beam of five: several times slower and somewhat
-        better, for checks rather than conversations.
 
         Blocks while the model runs; one call at a time.
 
@@ -132,19 +141,18 @@ class WhisperRecognizer:
             raise RecognitionError("the utterance holds samples that are not numbers")
         if rate_hz != RATE_HZ:
             pcm = resample(pcm, from_hz=rate_hz, to_hz=RATE_HZ)
-        pieces = [
-            self._piece(piece, language=language, thorough=thorough) for piece in _pieces(pcm)
-        ]
+        pieces = [self._piece(piece, language=language, effort=effort) for piece in _pieces(pcm)]
         return _joined([piece for piece in pieces if piece.text] or pieces[:1])
 
-    def _piece(self, pcm: Float32, *, language: str, thorough: bool) -> Transcript:
+    def _piece(self, pcm: Float32, *, language: str, effort: Effort) -> Transcript:
         if _loudest_dbfs(pcm) < QUIET_DBFS:
             return NOTHING
         fitting_s = math.ceil(len(pcm) / RATE_HZ + WINDOW_TAIL_S)
-        window_s = FULL_WINDOW_S if thorough else min(max(SHORT_WINDOW_S, fitting_s), FULL_WINDOW_S)
-        beam = THOROUGH_BEAM if thorough else 1
+        least_s = FULL_WINDOW_S if effort is Effort.THOROUGH else SHORT_WINDOW_S
+        window_s = min(max(least_s, fitting_s), FULL_WINDOW_S)
+        beam = THOROUGH_BEAM if effort is Effort.THOROUGH else 1
         decoded = self._decode(pcm, window_s=window_s, language=language, beam=beam)
-        if decoded.repeats and window_s < FULL_WINDOW_S:
+        if decoded.repeats and window_s < FULL_WINDOW_S and effort is not Effort.GLANCE:
             decoded = self._decode(pcm, window_s=FULL_WINDOW_S, language=language, beam=beam)
         return _judged(decoded)
 

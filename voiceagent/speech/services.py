@@ -9,11 +9,13 @@ from collections.abc import AsyncGenerator
 from typing import Protocol
 
 import numpy as np
+from loguru import logger
 from pipecat.frames.frames import (
     CancelFrame,
     EndFrame,
     Frame,
     InputAudioRawFrame,
+    InterimTranscriptionFrame,
     InterruptionFrame,
     LLMFullResponseEndFrame,
     LLMFullResponseStartFrame,
@@ -43,7 +45,7 @@ from voiceagent.speech.frames import (
     context_id,
 )
 from voiceagent.speech.offload import Lane
-from voiceagent.speech.recognizer import RATE_HZ, Transcript
+from voiceagent.speech.recognizer import RATE_HZ, Effort, Transcript
 from voiceagent.speech.synthesizer import Speech, SynthesisError, Synthesizer
 from voiceagent.speech.tracing import span
 from voiceagent.speech.turn_sound import TurnSound
@@ -57,7 +59,7 @@ SYNTHESIS_TIMEOUT_S = 20.0
 class Recognizer(Protocol):
     """Sound of one utterance in, words out."""
 
-    def recognize(self, pcm: Float32, *, rate_hz: int, language: str) -> Transcript:
+    def recognize(self, pcm: Float32, *, rate_hz: int, language: str, effort: Effort) -> Transcript:
         """Blocks while the model runs. ``pcm`` has shape (samples,)."""
         ...
 
@@ -65,7 +67,8 @@ class Recognizer(Protocol):
 class RecognizerService(STTService):
     """Reads a turn at each of its pauses; says so when there are no words.
 
-    It works while the user speaks on: words that a longer turn has overtaken are never waited for.
+    While the user speaks it glances at what was said so far; at a pause it reads the whole. It
+    works while the user speaks on: words that a longer turn has overtaken are never waited for.
     """
 
     def __init__(
@@ -100,8 +103,7 @@ class RecognizerService(STTService):
         await super().process_frame(frame, direction)
         if isinstance(frame, VADUserStoppedSpeakingFrame):
             self._wanted = self._turn.end()
-            if self._reading is None:
-                self._reading = self.create_task(self._read(), "read")
+            self._begin_reading()
 
     async def process_audio_frame(
         self, frame: InputAudioRawFrame, direction: FrameDirection
@@ -110,10 +112,16 @@ class RecognizerService(STTService):
         if frame.sample_rate != RATE_HZ:
             raise ValueError(f"the recognizer takes {RATE_HZ} Hz, got {frame.sample_rate}")
         self._turn.add(frame.audio)
+        if self._turn.is_worth_a_glance:
+            self._begin_reading()
 
     async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
         """Yields the words of ``audio``, or says that there are none and why."""
         yield await self._outcome(audio, utterance=None)
+
+    def _begin_reading(self) -> None:
+        if self._reading is None:
+            self._reading = self.create_task(self._read(), "read")
 
     async def cleanup(self) -> None:
         """Leaves nothing running."""
@@ -126,24 +134,47 @@ class RecognizerService(STTService):
             await self.cancel_task(task)
 
     async def _read(self) -> None:
-        """Reads what is wanted, the latest first and last."""
-        while self._wanted is not None:
-            audio, self._wanted = self._wanted, None
-            frame = await self._outcome(audio, utterance=self._turn.utterances)
-            await self.push_frame(frame)
+        """Reads what is wanted, the latest first and last; has a glance where nothing is."""
+        while True:
+            if self._wanted is not None:
+                audio, self._wanted = self._wanted, None
+                frame = await self._outcome(audio, utterance=self._turn.utterances)
+                await self.push_frame(frame)
+            elif self._turn.is_worth_a_glance:
+                await self._glance()
+            else:
+                break
         self._reading = None
 
-    async def _outcome(self, audio: bytes, *, utterance: int | None) -> Frame:
+    async def _glance(self) -> None:
+        settled, utterances = self._turn.words, self._turn.utterances
+        try:
+            transcript = await self._recognize(self._turn.glance(), effort=Effort.GLANCE)
+        except Exception as error:  # noqa: BLE001  # whether it matters is seen at the pause
+            logger.debug(f"{self}: a glance failed: {error}")
+            return
+        if transcript.confident and self._turn.utterances == utterances:
+            words = f"{settled} {transcript.text.strip()}".strip()
+            await self.push_frame(
+                InterimTranscriptionFrame(
+                    text=words, user_id="", timestamp=time_now_iso8601(), result=transcript
+                )
+            )
+
+    async def _recognize(self, audio: bytes, *, effort: Effort) -> Transcript:
         pcm = to_float32(np.frombuffer(audio, dtype=np.int16))
+        with span(self, "stt", {"stt.audio_seconds": len(pcm) / RATE_HZ}):
+            return await self._lane.run(
+                lambda: self._recognizer.recognize(
+                    pcm, rate_hz=RATE_HZ, language=self._language, effort=effort
+                ),
+                timeout_s=self._timeout_s,
+            )
+
+    async def _outcome(self, audio: bytes, *, utterance: int | None) -> Frame:
         settled = self._turn.words
         try:
-            with span(self, "stt", {"stt.audio_seconds": len(pcm) / RATE_HZ}):
-                transcript = await self._lane.run(
-                    lambda: self._recognizer.recognize(
-                        pcm, rate_hz=RATE_HZ, language=self._language
-                    ),
-                    timeout_s=self._timeout_s,
-                )
+            transcript = await self._recognize(audio, effort=Effort.USUAL)
         except Exception as error:  # noqa: BLE001  # any failure of a model costs this turn only
             await self.push_error(f"recognizer: {error}", exception=error)
             return UnheardFrame(cause="failed", utterance=utterance)

@@ -6,6 +6,8 @@ each pause, until it has grown long: then what was read stays, and reading goes 
 
 LEAD_IN_S = 0.5
 """Kept from before an onset: the VAD notices it late, and a first "h" or "f" is quieter still."""
+GLANCE_EVERY_S = 0.6
+"""Of speech: how often what is being said is looked at before it is over."""
 WHOLE_S = 8.0
 """Longer than this a turn is not read anew: with a second of silence it fills the recognizer's
 short window."""
@@ -25,24 +27,37 @@ class TurnSound:
         """Where the present utterance begins, its lead-in included."""
         self._read_words, self._read_to = "", 0
         """What was read, up to where."""
+        self._unseen = 0
+        """Bytes of the present utterance that came since the latest glance."""
         self.words = ""
         """Words that are settled: they come before the sound."""
 
     def add(self, pcm: bytes) -> None:
         """More sound."""
         self._pcm += pcm
+        self._unseen += len(pcm) * self._is_speaking
         if not self._is_open:
             del self._pcm[: -self._lead_in or None]
 
     def begin(self) -> None:
         """The user speaks."""
-        self._is_speaking = True
+        self._is_speaking, self._unseen = True, 0
         self._utterance_at = max(0, len(self._pcm) - self._lead_in)
         if not self._is_open:
             self._is_open, self._utterance_at = True, 0
         elif self._read_to > self._whole and self._utterance_at >= self._read_to:
             self.words = f"{self.words} {self._read_words}".strip()
             self._drop(self._utterance_at)
+
+    @property
+    def is_worth_a_glance(self) -> bool:
+        """Whether the user has said more, and is still speaking."""
+        return self._is_speaking and self._unseen >= self._bytes_of(GLANCE_EVERY_S)
+
+    def glance(self) -> bytes:
+        """The sound so far of a turn that is not over."""
+        self._unseen = 0
+        return bytes(self._pcm)
 
     def end(self) -> bytes:
         """The user is silent: the sound to read."""
@@ -71,8 +86,11 @@ class TurnSound:
 
     @property
     def _lead_in(self) -> int:
-        return int(LEAD_IN_S * self._rate_hz) * _BYTES
+        return self._bytes_of(LEAD_IN_S)
 
     @property
     def _whole(self) -> int:
-        return int(WHOLE_S * self._rate_hz) * _BYTES
+        return self._bytes_of(WHOLE_S)
+
+    def _bytes_of(self, length_s: float) -> int:
+        return int(length_s * self._rate_hz) * _BYTES

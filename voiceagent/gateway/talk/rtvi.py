@@ -153,7 +153,7 @@ class Narrator:
     def _tell_turn(self, turn: TurnHappened) -> list[Message]:
         if turn.state == "began":
             return [] if self._typed else [dump(rtvi.UserStartedSpeakingMessage())]
-        if turn.state == "eager":
+        if turn.state in ("partial", "eager"):
             return self._words(turn.text, final=False)
         if turn.state == "confirmed":
             if self._typed and turn.text.endswith(self._typed[0][0]):
