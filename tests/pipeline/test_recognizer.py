@@ -84,10 +84,29 @@ def test_a_thorough_look(recognizer: WhisperRecognizer) -> None:
     assert words(result.text) == "hello world"
 
 
+@pytest.mark.parametrize(
+    ("text", "log_probability", "no_speech", "heard"),
+    [
+        ("Press star to cancel.", -0.3, 0.7, True),
+        ("Press star to cancel.", -0.9, 0.7, False),
+        ("Thank you.", -0.4, 0.7, False),
+        ("Thank you.", -0.4, 0.5, True),
+        ("I'm going to go to the beach.", -1.7, 0.5, False),
+    ],
+)
+def test_what_looks_like_no_speech(
+    text: str, log_probability: float, no_speech: float, *, heard: bool
+) -> None:
+    """Some likely words were said for all that; unlikely or few ones the model made up."""
+    decoded = module._Decoded(text, 6, False, log_probability, no_speech)
+    transcript = module._judged(decoded)
+    assert (transcript.text, transcript.confident) == (text * heard, heard)
+
+
 def test_a_loop_is_done_again_with_the_full_window(
     recognizer: WhisperRecognizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the short window goes round in circles the full one decides."""
+    """Where the short windows go round in circles the full one decides; not for a glance."""
     windows: list[float] = []
     decode = recognizer._decode
 
@@ -100,7 +119,18 @@ def test_a_loop_is_done_again_with_the_full_window(
     monkeypatch.setattr(recognizer, "_decode", looping)
     sound = available(PEOPLE["goodbye"])
     assert words(recognizer.recognize(sound.pcm, sound.rate_hz).text) == "goodbye"
-    assert windows == [module.SHORT_WINDOW_S, FULL_WINDOW_S]
+    assert windows == [*module.SHORT_WINDOWS_S, FULL_WINDOW_S]
+    glance = recognizer.recognize(sound.pcm, sound.rate_hz, effort=Effort.GLANCE)
+    assert (glance.text, glance.confident) == ("", False)
+    assert windows[3:] == [*module.SHORT_WINDOWS_S]
+
+
+def test_a_glance_does_not_wait_for_others(recognizer: WhisperRecognizer) -> None:
+    """While somebody's words are read, a glance at another speaker sees nothing."""
+    sound = available(PEOPLE["goodbye"])
+    with recognizer._in_use:
+        glance = recognizer.recognize(sound.pcm, sound.rate_hz, effort=Effort.GLANCE)
+    assert not glance.confident
 
 
 def test_a_loop_that_stays_is_no_text(

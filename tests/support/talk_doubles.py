@@ -68,7 +68,7 @@ class ScriptedRecognizer:
             raise text
         return Transcript(
             text=text,
-            confident=self.confident,
+            confident=self.confident and bool(text),
             no_speech_probability=0.0,
             average_log_probability=-0.2,
         )

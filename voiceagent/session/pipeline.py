@@ -2,7 +2,6 @@
 
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
-from pipecat.processors.audio.vad_processor import VADProcessor
 from pipecat.transports.base_transport import BaseTransport
 
 from voiceagent.session.conversation import Conversation
@@ -15,7 +14,7 @@ from voiceagent.session.turn_taking import TurnTaking
 from voiceagent.session.turns import UserTurns
 from voiceagent.speech.services import RecognizerService, SynthesizerService
 from voiceagent.speech.tracing import is_traced
-from voiceagent.speech.turns import RATE_HZ
+from voiceagent.speech.turns import RATE_HZ, VoiceActivity
 
 
 def build_worker(
@@ -31,8 +30,7 @@ def build_worker(
     pipeline = Pipeline(
         [
             transport.input(),
-            # Silence of the transport is not silence of the user: a recording may stand still.
-            VADProcessor(vad_analyzer=models.vad(), audio_idle_timeout=0),
+            VoiceActivity(models.vad()),
             RecognizerService(
                 models.recognizer, language=language, timeout_s=patience.recognition_s
             ),

@@ -55,6 +55,11 @@ class MuteFrame(DataFrame):
 
 
 @dataclass
+class HushFrame(SystemFrame):
+    """The voice of the user has just stopped: a pause, or nothing (a "t" is silent inside)."""
+
+
+@dataclass
 class UnheardFrame(SystemFrame):
     """An utterance in which no words were recognized."""
 

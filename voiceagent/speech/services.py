@@ -37,6 +37,7 @@ from voiceagent.core.errors import VoiceAgentError
 from voiceagent.sound.pcm import Float32, to_float32
 from voiceagent.speech.frames import (
     CommitFrame,
+    HushFrame,
     MuteFrame,
     SpeechFrame,
     TurnWordsFrame,
@@ -67,8 +68,9 @@ class Recognizer(Protocol):
 class RecognizerService(STTService):
     """Reads a turn at each of its pauses; says so when there are no words.
 
-    While the user speaks it glances at what was said so far; at a pause it reads the whole. It
-    works while the user speaks on: words that a longer turn has overtaken are never waited for.
+    While the user speaks it glances at what was said so far, and whenever the voice stops. If a
+    pause comes of that, the turn is read already. It works while the user speaks on: words that a
+    longer turn has overtaken are never waited for.
     """
 
     def __init__(
@@ -87,6 +89,8 @@ class RecognizerService(STTService):
         self._lane = Lane("recognizer")
         self._turn = TurnSound(rate_hz=RATE_HZ)
         self._wanted: bytes | None = None
+        self._seen: tuple[bytes, Transcript] | None = None
+        """What the latest glance was at, and what it saw."""
         self._reading: asyncio.Task[None] | None = None
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
@@ -100,6 +104,9 @@ class RecognizerService(STTService):
             await self._reading  # what was said last is still told
         elif isinstance(frame, CancelFrame):
             await self._stop_reading()
+        elif isinstance(frame, HushFrame):
+            self._turn.hush()
+            return self._begin_reading()
         await super().process_frame(frame, direction)
         if isinstance(frame, VADUserStoppedSpeakingFrame):
             self._wanted = self._turn.end()
@@ -148,18 +155,27 @@ class RecognizerService(STTService):
 
     async def _glance(self) -> None:
         settled, utterances = self._turn.words, self._turn.utterances
+        audio = self._turn.glance()
         try:
-            transcript = await self._recognize(self._turn.glance(), effort=Effort.GLANCE)
+            transcript = await self._recognize(audio, effort=Effort.GLANCE)
         except Exception as error:  # noqa: BLE001  # whether it matters is seen at the pause
             logger.debug(f"{self}: a glance failed: {error}")
             return
-        if transcript.confident and self._turn.utterances == utterances:
+        if not transcript.confident:
+            return
+        self._seen = audio, transcript
+        if self._turn.utterances == utterances:
             words = f"{settled} {transcript.text.strip()}".strip()
             await self.push_frame(
                 InterimTranscriptionFrame(
                     text=words, user_id="", timestamp=time_now_iso8601(), result=transcript
                 )
             )
+
+    async def _transcript(self, audio: bytes) -> Transcript:
+        if self._seen is not None and self._seen[0] == audio:
+            return self._seen[1]
+        return await self._recognize(audio, effort=Effort.USUAL)
 
     async def _recognize(self, audio: bytes, *, effort: Effort) -> Transcript:
         pcm = to_float32(np.frombuffer(audio, dtype=np.int16))
@@ -174,7 +190,7 @@ class RecognizerService(STTService):
     async def _outcome(self, audio: bytes, *, utterance: int | None) -> Frame:
         settled = self._turn.words
         try:
-            transcript = await self._recognize(audio, effort=Effort.USUAL)
+            transcript = await self._transcript(audio)
         except Exception as error:  # noqa: BLE001  # any failure of a model costs this turn only
             await self.push_error(f"recognizer: {error}", exception=error)
             return UnheardFrame(cause="failed", utterance=utterance)

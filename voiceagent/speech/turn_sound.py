@@ -29,6 +29,10 @@ class TurnSound:
         """What was read, up to where."""
         self._unseen = 0
         """Bytes of the present utterance that came since the latest glance."""
+        self._hush_at: int | None = None
+        """Where the voice stopped last, in the present utterance."""
+        self._has_hushed = False
+        """Whether it did since the latest glance."""
         self.words = ""
         """Words that are settled: they come before the sound."""
 
@@ -42,6 +46,7 @@ class TurnSound:
     def begin(self) -> None:
         """The user speaks."""
         self._is_speaking, self._unseen = True, 0
+        self._hush_at, self._has_hushed = None, False
         self._utterance_at = max(0, len(self._pcm) - self._lead_in)
         if not self._is_open:
             self._is_open, self._utterance_at = True, 0
@@ -49,21 +54,27 @@ class TurnSound:
             self.words = f"{self.words} {self._read_words}".strip()
             self._drop(self._utterance_at)
 
+    def hush(self) -> None:
+        """The voice has stopped, perhaps for a moment only."""
+        self._hush_at, self._has_hushed = len(self._pcm), self._is_speaking
+
     @property
     def is_worth_a_glance(self) -> bool:
-        """Whether the user has said more, and is still speaking."""
-        return self._is_speaking and self._unseen >= self._bytes_of(GLANCE_EVERY_S)
+        """Whether the user is still speaking and has said more, or has just stopped."""
+        has_said_more = self._unseen >= self._bytes_of(GLANCE_EVERY_S)
+        return self._is_speaking and (has_said_more or self._has_hushed)
 
     def glance(self) -> bytes:
-        """The sound so far of a turn that is not over."""
-        self._unseen = 0
-        return bytes(self._pcm)
+        """The sound so far of a turn that is not over; up to where the voice has just stopped."""
+        end = self._hush_at if self._has_hushed else None
+        self._unseen, self._has_hushed = 0, False
+        return bytes(self._pcm[:end])
 
     def end(self) -> bytes:
-        """The user is silent: the sound to read."""
+        """The user is silent: the sound to read, up to where the voice stopped."""
         self._is_speaking = False
         self.utterances += 1
-        return bytes(self._pcm)
+        return bytes(self._pcm[: self._hush_at])
 
     def read(self, words: str, *, length: int) -> None:
         """The first ``length`` bytes of the sound say ``words``."""
@@ -81,6 +92,7 @@ class TurnSound:
 
     def _drop(self, count: int) -> None:
         del self._pcm[:count]
+        self._hush_at, self._has_hushed = None, False
         self._utterance_at = 0
         self._read_words, self._read_to = "", 0
 

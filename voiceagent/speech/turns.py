@@ -9,9 +9,13 @@ from pathlib import Path
 import numpy as np
 from pipecat.audio.turn.smart_turn.local_smart_turn_v3 import LocalSmartTurnAnalyzerV3
 from pipecat.audio.vad.silero import SileroOnnxModel, SileroVADAnalyzer
-from pipecat.audio.vad.vad_analyzer import VADParams
+from pipecat.audio.vad.vad_analyzer import VADAnalyzer, VADParams, VADState
+from pipecat.frames.frames import Frame, InputAudioRawFrame
+from pipecat.processors.audio.vad_processor import VADProcessor
+from pipecat.processors.frame_processor import FrameDirection
 
 from voiceagent.sound.pcm import Float32
+from voiceagent.speech.frames import HushFrame
 from voiceagent.speech.offload import Lane
 
 RATE_HZ = 16_000
@@ -35,6 +39,26 @@ class Vad(SileroVADAnalyzer):
     def __init__(self, model: Path, *, params: VADParams = VAD) -> None:
         super().__init__(sample_rate=RATE_HZ, params=params)
         self._model = SileroOnnxModel(str(model))  # type: ignore[no-untyped-call]  # pipecat's
+
+
+class VoiceActivity(VADProcessor):
+    """pipecat's, which also tells of the first quiet window: most of them become a pause."""
+
+    def __init__(self, vad: VADAnalyzer) -> None:
+        # Silence of the transport is not silence of the user: a recording may stand still.
+        super().__init__(vad_analyzer=vad, audio_idle_timeout=0)
+        self._vad = vad
+        self._was_quiet = False
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Passes everything on, and says behind the sound what it made of it."""
+        await super().process_frame(frame, direction)
+        if isinstance(frame, InputAudioRawFrame):
+            # The analyzer's public answers leave out the states between voice and pause.
+            is_quiet = self._vad._vad_state is VADState.STOPPING
+            if is_quiet and not self._was_quiet:
+                await self.push_frame(HushFrame())
+            self._was_quiet = is_quiet
 
 
 class EndOfTurn:
