@@ -52,7 +52,8 @@ COMPRESSION_RATIO = 2.4
 """Text that zlib shrinks more than this repeats itself (the same section)."""
 _MOST_TOKENS_PER_S = 8.0
 """Hurried English has about 5 words and 7 tokens a second: more is a loop that need not end."""
-_TOKENS_AT_LEAST = 24
+_MORE_TOKENS, _MORE_TOKENS_OF_A_GLANCE = 24, 4
+"""And so many more. What is cut in a word loops more often, and nobody waits for that to end."""
 _FILES = ("model.bin", "config.json", "tokenizer.json")
 _LONGEST_PIECE_S = FULL_WINDOW_S - WINDOW_TAIL_S
 _SHORTEST_PIECE_S = 20.0
@@ -169,20 +170,31 @@ class WhisperRecognizer:
         if _loudest_dbfs(pcm) < QUIET_DBFS:
             return NOTHING
         beam = THOROUGH_BEAM if effort is Effort.THOROUGH else 1
+        more_tokens = _MORE_TOKENS_OF_A_GLANCE if effort is Effort.GLANCE else _MORE_TOKENS
         for window_s in _windows_s(len(pcm) / RATE_HZ, effort):
-            decoded = self._decode(pcm, window_s=window_s, language=language, beam=beam)
+            decoded = self._decode(
+                pcm, window_s=window_s, language=language, beam=beam, more_tokens=more_tokens
+            )
             if not decoded.repeats:
                 break
         return _judged(decoded)
 
-    def _decode(self, pcm: Float32, *, window_s: float, language: str, beam: int = 1) -> "_Decoded":
+    def _decode(
+        self,
+        pcm: Float32,
+        *,
+        window_s: float,
+        language: str,
+        beam: int = 1,
+        more_tokens: int = _MORE_TOKENS,
+    ) -> "_Decoded":
         window = np.zeros(int(window_s * RATE_HZ), dtype=np.float32)
         window[: len(pcm)] = pcm[: len(window)]
         tokenizer = self._tokenizer(language)
         # One frame per 10 ms; the extractor's own padding would add a frame that is not needed.
         frames = int(window_s * self._whisper.frames_per_second)
         features = self._whisper.feature_extractor(window, padding=0)[:, :frames]
-        most = _TOKENS_AT_LEAST + int(len(pcm) / RATE_HZ * _MOST_TOKENS_PER_S)
+        most = more_tokens + int(len(pcm) / RATE_HZ * _MOST_TOKENS_PER_S)
         prompt = [*tokenizer.sot_sequence, tokenizer.no_timestamps]
         try:
             encoded = self._whisper.model.encode(get_ctranslate2_storage(features[np.newaxis]))
@@ -240,9 +252,12 @@ class _Decoded:
 def _windows_s(length_s: float, effort: Effort) -> list[float]:
     """The windows to try, one after the other while the model goes round in circles."""
     fitting_s = math.ceil(length_s + WINDOW_TAIL_S)
-    short_s = [max(each, fitting_s) for each in SHORT_WINDOWS_S if effort is not Effort.THOROUGH]
-    full_s = [FULL_WINDOW_S] if effort is not Effort.GLANCE else []
-    return sorted({min(each, FULL_WINDOW_S) for each in short_s + full_s})
+    least_s = {
+        Effort.GLANCE: SHORT_WINDOWS_S[:1],
+        Effort.USUAL: (*SHORT_WINDOWS_S, FULL_WINDOW_S),
+        Effort.THOROUGH: (FULL_WINDOW_S,),
+    }
+    return sorted({min(max(each, fitting_s), FULL_WINDOW_S) for each in least_s[effort]})
 
 
 def _judged(decoded: _Decoded) -> Transcript:

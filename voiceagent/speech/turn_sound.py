@@ -6,7 +6,7 @@ each pause, until it has grown long: then what was read stays, and reading goes 
 
 LEAD_IN_S = 0.5
 """Kept from before an onset: the VAD notices it late, and a first "h" or "f" is quieter still."""
-GLANCE_EVERY_S = 0.6
+GLANCE_EVERY_S = 1.0
 """Of speech: how often what is being said is looked at before it is over."""
 WHOLE_S = 8.0
 """Longer than this a turn is not read anew: with a second of silence it fills the recognizer's
