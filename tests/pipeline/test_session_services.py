@@ -19,10 +19,13 @@ from pipecat.frames.frames import (
     VADUserStartedSpeakingFrame,
     VADUserStoppedSpeakingFrame,
 )
+from pipecat.pipeline.pipeline import Pipeline
 from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.tests.utils import SleepFrame, run_test
 from talk_doubles import (
     RATE_HZ,
+    LoudnessVad,
     ScriptedEndOfTurn,
     ScriptedRecognizer,
     ScriptedSource,
@@ -41,8 +44,15 @@ from voiceagent.session.open_reply import OpenReply
 from voiceagent.session.playout import Playout
 from voiceagent.session.release import ReleaseGate
 from voiceagent.session.turns import UserTurns
-from voiceagent.speech.frames import CommitFrame, MuteFrame, SpeechFrame, UnheardFrame
+from voiceagent.speech.frames import (
+    CommitFrame,
+    HushFrame,
+    MuteFrame,
+    SpeechFrame,
+    UnheardFrame,
+)
 from voiceagent.speech.services import RecognizerService, SynthesizerService
+from voiceagent.speech.turns import VoiceActivity
 
 
 def commit_frames(text: str) -> list[CommitFrame]:
@@ -127,6 +137,53 @@ async def test_a_recognizer_glances_at_what_is_being_said() -> None:
     (words,) = [frame for frame in down if isinstance(frame, InterimTranscriptionFrame)]
     assert words.text == "How far"
     assert not [frame for frame in down if isinstance(frame, TranscriptionFrame | UnheardFrame)]
+
+
+class PausesWhenGlancedAt(FrameProcessor):
+    """A user who pauses as soon as the first words were made out."""
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        await super().process_frame(frame, direction)
+        await self.push_frame(frame, direction)
+        if isinstance(frame, InterimTranscriptionFrame):
+            await self.push_frame(
+                VADUserStoppedSpeakingFrame(stop_secs=0.1), FrameDirection.UPSTREAM
+            )
+
+
+async def test_a_pause_finds_the_turn_read() -> None:
+    """What was read when the voice stopped is not read again when the pause is certain."""
+    recognizer = ScriptedRecognizer(["not read"], glances=["Hello."])
+    service = RecognizerService(recognizer)
+    down, _ = await run_test(
+        Pipeline([service, PausesWhenGlancedAt()]),
+        frames_to_send=[*utterance()[:2], HushFrame()],
+    )
+    assert [frame.text for frame in down if isinstance(frame, TranscriptionFrame)] == ["Hello."]
+    assert recognizer.texts == ["not read"]
+
+
+async def test_what_was_said_behind_a_stop_is_read() -> None:
+    """The voice went on: the glance at its first part is not taken for the whole."""
+    onset, speech, offset = utterance()
+    recognizer = ScriptedRecognizer(["Hello there."], glances=["Hello."])
+    frames = [onset, speech, HushFrame(), speech, HushFrame(), offset]
+    down, _ = await run_test(RecognizerService(recognizer), frames_to_send=frames)
+    (words,) = [frame.text for frame in down if isinstance(frame, TranscriptionFrame)]
+    assert words == "Hello there."
+
+
+async def test_the_first_quiet_window_is_told_at_once() -> None:
+    """Before the pause, and again only when there was a voice in between."""
+    voice = np.full(RATE_HZ // 2, 3000, dtype=np.int16).tobytes()
+    quiet = bytes(len(voice) // 10)
+    sounds = [voice, *[quiet] * 2, voice, *[quiet] * 9]
+    down, _ = await run_test(
+        VoiceActivity(LoudnessVad()),
+        frames_to_send=[InputAudioRawFrame(each, RATE_HZ, 1) for each in sounds],
+    )
+    told = kinds(down, VADUserStartedSpeakingFrame, VADUserStoppedSpeakingFrame, HushFrame)
+    assert told == [VADUserStartedSpeakingFrame, HushFrame, HushFrame, VADUserStoppedSpeakingFrame]
 
 
 async def test_a_glance_that_fails_costs_nothing() -> None:

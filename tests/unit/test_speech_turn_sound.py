@@ -86,3 +86,34 @@ def test_a_glance_is_due_while_the_user_speaks_on() -> None:
     assert turn.end() == seen + sound(b"b", GLANCE_EVERY_S)
     turn.add(sound(b".", 9.0))
     assert not turn.is_worth_a_glance
+
+
+def test_a_turn_is_read_up_to_where_the_voice_stopped() -> None:
+    """The first quiet window calls for a glance, and the pause that comes of it reads the same."""
+    turn = TurnSound(rate_hz=RATE_HZ)
+    turn.begin()
+    turn.add(sound(b"a", 0.3))
+    turn.hush()
+    assert turn.is_worth_a_glance
+    turn.add(sound(b".", 0.1))
+    seen = turn.glance()
+    assert seen == sound(b"a", 0.3)
+    assert not turn.is_worth_a_glance
+    assert turn.end() == seen
+
+
+def test_a_voice_that_goes_on_is_read_on() -> None:
+    """A stop that was none cuts nothing off, in this utterance or the next."""
+    turn = TurnSound(rate_hz=RATE_HZ)
+    turn.begin()
+    turn.add(sound(b"a", 0.3))
+    turn.hush()
+    turn.glance()
+    turn.add(sound(b"b", 0.3))
+    turn.hush()
+    assert turn.end() == sound(b"a", 0.3) + sound(b"b", 0.3)
+    turn.add(sound(b".", 0.1))
+    turn.begin()
+    turn.add(sound(b"c", 0.3))
+    whole = sound(b"a", 0.3) + sound(b"b", 0.3) + sound(b".", 0.1) + sound(b"c", 0.3)
+    assert turn.end() == whole
