@@ -8,6 +8,7 @@ are confirmed, the agent's as they were heard.
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import TypedDict
 
 from voiceagent.core.committer import Policy
 from voiceagent.core.errors import VoiceAgentError
@@ -30,10 +31,6 @@ from voiceagent.session.user_words import UserWords
 from voiceagent.sound.playout import Heard
 from voiceagent.speech.frames import context_id
 from voiceagent.speech.synthesizer import Speech
-
-RESUMED_WORDS = 3
-"""Who goes on before more words of the reply than this were heard has not been answered: the turn
-goes on, and the reply to its beginning is interrupted (docs/adr/0015)."""
 
 
 class Conversation:
@@ -176,9 +173,16 @@ class Conversation:
         self.turns_begun += 1
         self._words.begin()
 
-    def turn_so_far(self, text: str) -> None:
-        """The user is still speaking; these words were made out."""
+    def turn_so_far(self, text: str, *, certain: str) -> tuple[Message, ...] | None:
+        """The user is still speaking: what was made out, and which of it will have been said.
+
+        Returns how the next prompt begins; None while the models are busy with a reply.
+        """
         self._words.hear_so_far(text)
+        if not certain or self.agent_has_floor or self._attempts.current is not None:
+            return None
+        with self._words.supposing(certain):
+            return self.prompt()
 
     def turn_paused(self) -> None:
         """The user has fallen silent."""
@@ -222,8 +226,7 @@ class Conversation:
         return None if prepared else attempt.number
 
     def turn_dropped(self, cause: str) -> int | None:
-        """There were no words. Returns the number under which to write a reply, where one is owed
-        because the sound has broken off the answer to the words before it."""
+        """There were no words; the number of a reply if the answer to those before was broken off."""
         if (said := self._words.again()) is not None:
             return self.turn_ended(said)
         self.user_has_floor = False
@@ -256,14 +259,6 @@ class Conversation:
             budget_tokens=self._budget_tokens, count_tokens=self._count_tokens
         )
 
-    def prompt_ahead(self, text: str) -> tuple[Message, ...] | None:
-        """How the next prompt begins if the turn begins with these words; None while a reply is
-        prepared or heard, which the models are busy with."""
-        if self.agent_has_floor or self._attempts.current is not None:
-            return None
-        with self._words.supposing(text):
-            return self.prompt()
-
     def open_answer(self, attempt: int) -> OpenReply | None:
         """Opens the reply of an attempt; None if it is not wanted any more."""
         current = self._attempts.current
@@ -283,27 +278,14 @@ class Conversation:
         name = self._attempts.new_name()
         if script is None:
             return self._open(self._written(name, epoch=0, turn=turn))
-        return self._open(
-            Reply.scripted(
-                script,
-                reply=name,
-                now_s=self.clock.now_s(),
-                turn=turn,
-                language=self._language,
-                policy=self._policy,
-            )
-        )
+        return self._open(Reply.scripted(script, reply=name, turn=turn, **self._manner))
 
     def _written(self, name: str, *, epoch: int, turn: Turn) -> Reply:
-        return Reply(
-            reply=name,
-            epoch=epoch,
-            turn=turn,
-            author=Author.MODEL,
-            now_s=self.clock.now_s(),
-            language=self._language,
-            policy=self._policy,
-        )
+        return Reply(reply=name, epoch=epoch, turn=turn, author=Author.MODEL, **self._manner)
+
+    @property
+    def _manner(self) -> "_Manner":
+        return _Manner(now_s=self.clock.now_s(), language=self._language, policy=self._policy)
 
     def _open(self, core: Reply) -> OpenReply:
         reply = OpenReply(
@@ -318,8 +300,8 @@ class Conversation:
 
     def find(self, name: str, *, epoch: int) -> OpenReply | None:
         """The open reply of that name; None once it is over."""
-        epochs = (reply for reply in self._replies if reply.name == name)
-        return next((reply for reply in epochs if reply.ledger.epoch == epoch), None)
+        open_ = {(reply.name, reply.ledger.epoch): reply for reply in self._replies}
+        return open_.get((name, epoch))
 
     def find_by(self, context: str) -> OpenReply | None:
         """The open reply of which pipecat speaks so."""
@@ -382,8 +364,8 @@ class Conversation:
         self._note(self.playout.cut())
         heard = self._words_of_the_answer()
         self.interrupt()
-        if heard is not None and heard <= RESUMED_WORDS:
-            self._words.go_on(is_answered=heard > 0)
+        if heard is not None:
+            self._words.go_on(heard_words=heard)
 
     def _words_of_the_answer(self) -> int | None:
         """How many words of the answer to the latest turn were heard; None if it is over."""
@@ -399,13 +381,19 @@ class Conversation:
                 reply.hear(heard.to)
 
     def _is_sounding(self, reply: OpenReply) -> bool:
-        epoch = reply.ledger.epoch
-        return self._waiting[reply.name] > 0 or self.playout.is_sounding(reply.name, epoch=epoch)
+        waits, epoch = self._waiting[reply.name] > 0, reply.ledger.epoch
+        return waits or self.playout.is_sounding(reply.name, epoch=epoch)
 
     def _over(self, reply: OpenReply) -> None:
         self._replies.remove(reply)
         del self._waiting[reply.name]
         self.changed.ring()
+
+
+class _Manner(TypedDict):
+    now_s: float
+    language: str
+    policy: Policy | None
 
 
 def _is_confirmed(reply: OpenReply) -> bool:

@@ -159,10 +159,9 @@ class UserTurns(FrameProcessor):
         """Words that were made out while the user speaks: the models read them ahead."""
         if not self._taking.is_open:
             return
-        self._conversation.turn_so_far(text)
         # What was cut in its last word is not what will have been said.
         certain = text.rpartition(" ")[0]
-        prompt = self._conversation.prompt_ahead(certain) if certain else None
+        prompt = self._conversation.turn_so_far(text, certain=certain)
         if prompt is not None:
             await self.push_frame(AheadFrame(_context(prompt)))
 

@@ -11,6 +11,11 @@ OnTurn = Callable[[int, str, str], None]
 """Told the number, the words and the state of a turn whenever anything becomes known of it."""
 
 
+RESUMED_WORDS = 3
+"""Who goes on before more words of the reply than this were heard has not been answered: the turn
+goes on, and the reply to its beginning is interrupted (docs/adr/0015)."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Confirmed:
     number: int
@@ -76,15 +81,17 @@ class UserWords:
         """The turn had no words."""
         self._tell("", state=f"dropped: {cause}")
 
-    def go_on(self, *, is_answered: bool) -> None:
-        """The present turn continues the one before; ``is_answered`` if words of a reply to that
-        one were heard: they stay between the two halves."""
+    def go_on(self, *, heard_words: int) -> None:
+        """The present turn may continue the one before, of whose answer so many words were heard.
+
+        If it does, those words stay between its two halves.
+        """
         before = self._confirmed
-        if before is None:
+        if before is None or heard_words > RESUMED_WORDS:
             return
         self.drop("part of the turn before")
         self._number, self._said = before.number, before.text
-        if not is_answered:
+        if not heard_words:
             self._part, self._joined = before.part, before.text
         self._tell("", state="revised")
 
