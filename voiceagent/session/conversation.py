@@ -226,7 +226,7 @@ class Conversation:
         return None if prepared else attempt.number
 
     def turn_dropped(self, cause: str) -> int | None:
-        """There were no words; the number of a reply if the answer to those before was broken off."""
+        """There were no words; the number of a reply if that to those before was broken off."""
         if (said := self._words.again()) is not None:
             return self.turn_ended(said)
         self.user_has_floor = False
