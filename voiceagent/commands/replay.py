@@ -104,7 +104,13 @@ def _audit(path: Path) -> "Summary":
 def _print_verdict(summary: "Summary") -> None:
     for violation in summary.violations:
         print(f"voiceagent: {violation}", file=sys.stderr)
-    counts = f"{summary.records} records, {summary.replies} replies, {summary.commits} commits"
+    counts = ", ".join(
+        [
+            _count(summary.records, "record", "records"),
+            _count(summary.replies, "reply", "replies"),
+            _count(summary.commits, "commit", "commits"),
+        ]
+    )
     if summary.violations:
         print(f"NOT PROVEN: {len(summary.violations)} of {counts} cannot be true.")
     elif not summary.replies:
@@ -114,6 +120,10 @@ def _print_verdict(summary: "Summary") -> None:
             f"PROVEN over {counts}: no sound was made of text that was not verified, "
             "and nothing was released on an unconfirmed turn."
         )
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
 
 
 # Showing --------------------------------------------------------------------------------------

@@ -109,7 +109,8 @@ def write_wav(path: Path | str, pcm: Float32 | Int16, rate_hz: int) -> None:
     """Writes a 16-bit wav, whole or not at all.
 
     ``pcm`` has shape (samples,) or (samples, channels), float32 (clipped to [-1, 1]) or int16.
-    The file appears under its name only when it is complete.
+    The file appears under its name only when it is complete, and only its owner can read it: it may
+    hold what people said.
 
     Raises:
         SoundFileError: the folder is missing or not writable, or the disk is full.
@@ -142,17 +143,9 @@ def _replacing(path: Path) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        # mkstemp makes files that only their owner can read; a recording is an ordinary file.
-        temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
 
 
 def _as_int16(pcm: Float32 | Int16) -> Int16:

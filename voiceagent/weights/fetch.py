@@ -76,28 +76,31 @@ class Fetcher:
 
     def _fetch_one(self, file: File, shelf: Shelf) -> None:
         self._progress.start(file, total_bytes=self._store.bytes(file))
-        failures = []
+        failures, was_noted = [], False
         for source in file.sources:
             try:
                 self._fetch_from(file, source, shelf)
             except SourceError as error:
                 failures.append(f"{source}: {error}")
-                self._note_once(file, source, str(error))
+                was_noted |= self._note_once(file, source, str(error))
             except OSError as error:
                 raise self._disk_full(file) if is_disk_full(error) else error from error
             else:
+                if was_noted:
+                    self._progress.note(f"{file.name}: taken from {source}")
                 self._progress.finish(file)
                 return
         raise FetchError(
             f"could not fetch {file}. {'. '.join(failures)}. Run the same command again to resume"
         )
 
-    def _note_once(self, file: File, source: Source, reason: str) -> None:
-        """An unreachable hub would otherwise be noted for every file."""
+    def _note_once(self, file: File, source: Source, reason: str) -> bool:
+        """An unreachable hub would otherwise be noted for every file. Whether it was noted now."""
         if isinstance(source, InstalledSource) or (type(source), reason) in self._noted:
-            return
+            return False
         self._noted.add((type(source), reason))
         self._progress.note(f"{file.name}: {source}: {reason}")
+        return True
 
     def _fetch_from(self, file: File, source: Source, shelf: Shelf) -> None:
         home = self._partial / _key(file)
