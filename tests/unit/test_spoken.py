@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from voiceagent.speech.english.numbers import cardinal, number, ordinal, year
-from voiceagent.speech.spoken import spoken_form
+from voiceagent.speech.spoken import LONGEST_PIECE, _pieces, spoken_form
 
 CASES = Path(__file__).parents[3] / "shared" / "cases" / "spoken_en.jsonl"
 
@@ -328,6 +328,20 @@ SAID = {
 }
 
 
+SAID |= {
+    "Salaries are $80-90k per year.": "Salaries are eighty to ninety thousand dollars per year.",
+    "It is $80–90k now.": "It is eighty to ninety thousand dollars now.",
+    "rent is $1-2k per month": "rent is one to two thousand dollars per month",
+    "80-90k people came.": "eighty to ninety thousand people came.",
+    "It has 1.3m users.": "It has one point three million users.",
+    "It is 1.3m long.": "It is one point three meters long.",
+    "Ask Dr. No about it.": "Ask Doctor No about it.",
+    "Call Dr. Will Smith.": "Call Doctor Will Smith.",
+    "x goes from -1/2 to 1/2.": "x goes from minus one half to one half.",
+    "The card ends in 4242.": "The card ends in four two four two.",
+}
+
+
 @pytest.mark.parametrize(("written", "said"), SAID.items())
 def test_said(written: str, said: str) -> None:
     """Each written form has one spoken form."""
@@ -422,3 +436,24 @@ def test_the_share_of_public_cases_that_is_right() -> None:
     cases = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
     right = [scored(spoken_form(c["written"]).text) == scored(c["spoken"]) for c in cases]
     assert sum(right) / len(right) >= 0.92
+
+
+@pytest.mark.parametrize("language", ["en", "de", "zh", "fr"])
+@pytest.mark.parametrize("mark", [".", "…", "(", "[", "*", "$", "`", " ", "_", "<b>", "[("])
+def test_a_run_of_marks_says_no_more_than_a_few(language: str, mark: str) -> None:
+    """A model that is stuck on a mark must not keep the voice busy: rules see a few of them."""
+    few, many = (
+        spoken_form(f"Yes {mark * count} no.", language=language).text for count in (30, 900)
+    )
+    if len(mark) == 1:
+        assert few == many
+    assert len(many) < 3000
+
+
+def test_a_long_text_is_said_piece_by_piece() -> None:
+    """Cut at blanks; the way back goes on counting."""
+    text = "I have $5 here. " * 400
+    spoken = spoken_form(text)
+    assert spoken.text == " ".join(["I have five dollars here."] * 400)
+    assert [text[word.start : word.end] for word in spoken.words[-2:]] == ["$5", "here."]
+    assert all(len(piece) <= LONGEST_PIECE for _, piece in _pieces("x" * 5000 + "\n" + text))

@@ -293,6 +293,7 @@ RULES = [
             ),
             rule(rf"(?<=公元前)(?P<first>\d{{1,4}})年?{_DASH}(?P<last>\d{{1,4}})(?=年)", _years),
             rule(r"(?<=公元)前?(?P<year>\d{3,4})(?=年)(?<!00)", _year),
+            rule(r"(?<!\d)(?P<year>\d0)(?=后(?!天))", _year),  # who was born in those years
             rule(r"(?<=[A-Za-z])-(?=\d)", _letters_and_number),
             rule(r"(?<!\d)(?P<year>[12]\d{3}|\d\d)(?=年(?!前|后|来|内|间|级|以))", _year),
             rule(

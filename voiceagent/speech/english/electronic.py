@@ -261,12 +261,14 @@ RULES = [
     rule(r"(?<!\w)#\d{4,}\b(?![.,]\d)", _order),
     rule(rf"\b0x{_HEX}+\b", _hexadecimal),
     rule(r"(?<![\w.-])(?:1-)?\d{3}-\d{3}-\d{4}(?![\w-])", _telephone),
+    rule(r"(?<![\w.-])1\.\d{3}\.\d{3}\.\d{4}(?![\w-])", _telephone),
     rule(r"(?<![\w.-])\d{3}-\d{2}-\d{4}(?![\w-])", _telephone),
     rule(r"(?<![\w.-])\d{5}-\d{4}(?![\w-])", _telephone),
     # Without an area code; two round numbers are a range.
     rule(r"(?<![\w.,$-])\d{3}-\d{3}[1-9](?![\w-])", _telephone),
     rule(
-        r"\b(?:ending in|code is|pin is|OTP is|otp is|PIN is) (?P<number>\d{3,})\b", _digits_after
+        r"\b(?:end(?:ing|s) in|code is|pin is|OTP is|otp is|PIN is) (?P<number>\d{3,})\b",
+        _digits_after,
     ),
     rule(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]\d|\w)", _internet_address),
     rule(

@@ -117,13 +117,25 @@ _PLACES = (
 _LINKS = "and|are|at|for|from|has|in|is|off|on|or|to|was|were|with"
 
 
+_RANGE = r"(?<![\w.,$€£¥])(?<![\d$€£¥][-–])(?:(?P<low>\d+(?:\.\d+)?) ?[-–] ?)?"
+"""The lower end, if there is one; sums of money have rules of their own."""
+_COUNTED_IN_MILLIONS = (
+    "barrels|bottles|cars|children|copies|customers|downloads|followers|homes|households|jobs|"
+    "listeners|members|passengers|patients|people|players|readers|rows|subscribers|tonnes|tons|"
+    "tourists|units|users|vehicles|viewers|views|visitors|visits|voters|workers"
+)
+"""Where "m" is no metre."""
+
+
 def _people(match: re.Match[str]) -> Replacement:
     """``1.2B users`` -> ``one point two billion users``; "Exit 14B off the highway" is none."""
     before, after = match.string[: match.start()], match.string[match.end() :]
     named = re.search(rf"\b(?:{_PLACES}) $", before) or re.match(rf" (?:{_LINKS})\b", after)
     if named and "." not in match["number"]:
         return None
-    return f"{number(match['number'])} {SCALES[match['scale']]}"
+    scale = "million" if match["scale"] == "m" else SCALES[match["scale"]]
+    low = f"{number(match['low'])} to " if match["low"] else ""
+    return f"{low}{number(match['number'])} {scale}"
 
 
 def _military(match: re.Match[str]) -> Replacement:
@@ -271,7 +283,11 @@ RULES = [
                 _factor,
             ),
             rule(
-                r"(?<![\w.,$])(?P<number>\d+(?:\.\d+)?)(?P<scale>[BMKk])(?= (?!run\b|race\b)[a-z])",
+                rf"{_RANGE}(?P<number>\d+(?:\.\d+)?)(?P<scale>[BMKk])(?= (?!run\b|race\b)[a-z])",
+                _people,
+            ),
+            rule(
+                rf"{_RANGE}(?P<number>\d+(?:\.\d+)?)(?P<scale>m)(?= (?:{_COUNTED_IN_MILLIONS})\b)",
                 _people,
             ),
             rule(r"\b(?P<hour>[0-2]\d)(?P<minute>[0-5]\d)(?= hours\b)", _military),
@@ -297,7 +313,7 @@ RULES = [
                 r"(?<![\w-])(?P<one>\d{1,3})-(?P<word>in|to|for)-(?P<many>\d[\d,]*)(?![\w-])",
                 _one_in,
             ),
-            rule(r"(?<![\w.,$€£¥])(?P<number>\d+(?:\.\d+)?)(?P<scale>bn|tn|mn)\b", _people),
+            rule(rf"{_RANGE}(?P<number>\d+(?:\.\d+)?)(?P<scale>bn|tn|mn)\b", _people),
             rule(r"(?<=\bport )(?P<port>\d{2,5})\b(?![.,]\d)", _port_number),
             rule(
                 r"(?P<degrees>\d{1,3})°(?P<minute>\d{1,2})['′](?:(?P<second>\d{1,2})[\"″])?", _arc

@@ -18,6 +18,10 @@ def _well_known(match: re.Match[str]) -> Replacement:
     return f"{cardinal(int(match['left']))} {cardinal(int(match['right']))}"
 
 
+def _minus(match: re.Match[str]) -> Replacement:
+    return "minus "
+
+
 def _fraction(match: re.Match[str]) -> Replacement:
     """``3/4`` -> ``three quarters``, ``2 1/2`` -> ``two and a half``."""
     top, bottom = int(match["top"].replace(",", "")), int(match["bottom"])
@@ -169,6 +173,7 @@ RULES = [
     rule(r"(?<=\bQ[1-4]) ?[-–] ?(?=Q?[1-4]\b)|(?<=\b[A-Z]\d)–(?=[A-Z]\d)", _to),
     *numeric(
         [
+            rule(r"(?<![\w)])[-−](?=\d+/\d+(?![\w/]|[.,]\d|-\d))", _minus),
             rule(r"(?<![\w.,/])(?P<left>24|50|9)/(?P<right>7|50|11)(?![\w/]|[.,]\d)", _well_known),
             rule(
                 r"(?<![\w.,/])(?:(?P<whole>\d+) )?(?P<top>\d+) ?/ ?(?P<bottom>\d+)"

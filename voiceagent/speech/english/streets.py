@@ -95,8 +95,12 @@ _SHORT_STATES = {
     "Wash.": "Washington",
     "Wis.": "Wisconsin",
 }
-_NO_STREETS = frozenset("Mount Port Fort Lake Sault Bay Cape Old Great Saint The".split())
-"""Before these "St." is a saint: "Mount St. Helens"."""
+_NO_STREETS = frozenset(
+    "Mount Port Fort Lake Sault Bay Cape Old Great Saint The "
+    "Ask Call Contact Dear Email Find Hello Hi Invite Meet Phone Please See Sorry Tell Thank Thanks "
+    "Visit With Yes".split()
+)
+"""Before these "St." is a saint, "Dr." a doctor: "Mount St. Helens", "Ask Dr. No"."""
 
 
 def _street(match: re.Match[str]) -> Replacement:
