@@ -119,7 +119,10 @@ class Client:
             self._start(frame)
         elif not isinstance(frame, wire.ErrorFrame):
             self._check_protocol(frame)
-            _APPLY[type(frame)](self._view(frame), frame)
+            view = self._view(frame)
+            if self.protocol is StreamProtocol.BOUNDARY_COMMIT:
+                _check_whole(view, frame)
+            _APPLY[type(frame)](view, frame)
         self._seq += 1
 
     def _start(self, frame: wire.StartFrame) -> None:
@@ -156,6 +159,16 @@ class Client:
         provisional = isinstance(frame, wire.AppendFrame) and frame.state is TextState.PROVISIONAL
         if takes_back or provisional:
             _refuse(frame, Violation.GATED, f"{self.protocol} has none")
+
+
+def _check_whole(view: View, frame: Frame) -> None:
+    """A stream of whole commits shows nothing that was not committed, but for the next commit."""
+    if isinstance(frame, wire.AppendFrame | wire.EndFrame) and view.committed != len(view.text):
+        _refuse(
+            frame,
+            Violation.POSITION,
+            f"the text from {view.committed} on was not committed",
+        )
 
 
 def _confirm(view: View, frame: wire.ConfirmFrame) -> None:
@@ -243,11 +256,17 @@ def _call_tool(view: View, frame: wire.ToolFrame) -> None:
 def _end(view: View, frame: wire.EndFrame) -> None:
     if view.verified != len(view.text):
         _refuse(frame, Violation.PROVISIONAL, "provisional text is left")
-    if not view.heard <= frame.at <= len(view.text):
+    was_said = frame.reason.is_complete or frame.reason is EndReason.INTERRUPTED
+    if was_said and view.turn is not Turn.CONFIRMED:
+        _refuse(frame, Violation.UNCONFIRMED, "the turn is not confirmed")
+    # What is complete counts whole, and what was interrupted as far as it was heard.
+    least = len(view.text) if frame.reason.is_complete else view.heard
+    most = view.heard if frame.reason is EndReason.INTERRUPTED else len(view.text)
+    if not least <= frame.at <= most:
         _refuse(
             frame,
             Violation.POSITION,
-            f"at is {frame.at}, not from {view.heard} and within {len(view.text)}",
+            f"at is {frame.at}, not from {least} and within {most}",
         )
     view.end = frame.at
     view.reason = frame.reason

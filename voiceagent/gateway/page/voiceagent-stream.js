@@ -154,7 +154,9 @@ export class StreamClient {
       this.#start(frame);
     } else if (frame.type !== "error") {
       this.#checkProtocol(frame);
-      APPLY[frame.type](this.#view(frame), frame);
+      const view = this.#view(frame);
+      if (this.protocol === "boundary_commit") requireWhole(view, frame);
+      APPLY[frame.type](view, frame);
     }
     this.#seq += 1;
   }
@@ -254,14 +256,29 @@ const APPLY = {
 
   end(view, frame) {
     if (view.verified !== view.length) refuse(frame, "provisional", "provisional text is left");
-    if (frame.at < view.heard || frame.at > view.length) {
-      const room = `from ${view.heard} and within ${view.length}`;
-      refuse(frame, "position", `at is ${frame.at}, not ${room}`);
+    const isComplete = frame.reason === "stop" || frame.reason === "length";
+    const isInterrupted = frame.reason === "interrupted";
+    if ((isComplete || isInterrupted) && view.turn !== "confirmed") {
+      refuse(frame, "unconfirmed", "the turn is not confirmed");
+    }
+    // What is complete counts whole, and what was interrupted as far as it was heard.
+    const least = isComplete ? view.length : view.heard;
+    const most = isInterrupted ? view.heard : view.length;
+    if (frame.at < least || frame.at > most) {
+      refuse(frame, "position", `at is ${frame.at}, not from ${least} and within ${most}`);
     }
     view.end = frame.at;
     view.reason = frame.reason;
   },
 };
+
+/** A stream of whole commits shows nothing that was not committed, but for the next commit. */
+function requireWhole(view, frame) {
+  const goesOn = frame.type === "append" || frame.type === "end";
+  if (goesOn && view.committed !== view.length) {
+    refuse(frame, "position", `the text from ${view.committed} on was not committed`);
+  }
+}
 
 function requireWithin(frame, { above, most }) {
   if (frame.to <= above || frame.to > most) {

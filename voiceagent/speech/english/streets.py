@@ -97,8 +97,8 @@ _SHORT_STATES = {
 }
 _NO_STREETS = frozenset(
     "Mount Port Fort Lake Sault Bay Cape Old Great Saint The "
-    "Ask Call Contact Dear Email Find Hello Hi Invite Meet Phone Please See Sorry Tell Thank Thanks "
-    "Visit With Yes".split()
+    "Ask Call Contact Dear Email Find Hello Hi Invite Meet Phone Please See Sorry Tell Thank "
+    "Thanks Visit With Yes".split()
 )
 """Before these "St." is a saint, "Dr." a doctor: "Mount St. Helens", "Ask Dr. No"."""
 
