@@ -59,7 +59,7 @@ class Model:
     heard: int = 0
     silent: set[int] = field(default_factory=set)
     paused: bool = False
-    finished: bool = False
+    finished: EndReason | None = None
     over: bool = False
 
     @property
@@ -222,7 +222,7 @@ class Conversation(RuleBasedStateMachine):
         self.attempt(legal, "apply", Finish(reason=reason))
         if legal:
             model.text = model.text[: model.verified]
-            model.finished = True
+            model.finished = reason
 
     @precondition(lambda self: not (self.model.over or self.model.finished))
     @rule(text=WORDS, silent=st.booleans(), far=st.integers(0, 3))
@@ -285,7 +285,7 @@ class Conversation(RuleBasedStateMachine):
     def end(self, reason: EndReason) -> None:
         model = self.model
         complete = (
-            model.finished
+            model.finished is reason
             and not model.eager
             and model.committed == model.verified
             and model.heard == model.released

@@ -59,6 +59,8 @@ class Run:
         if self.ledger.alive:
             if reason is EndReason.INTERRUPTED:
                 self.ledger.confirm(now_s=self.tick())
+            if reason.is_complete and self.ledger.finished not in (None, reason):
+                reason = EndReason.CANCELLED
             if reason.is_complete:
                 self.complete(reason)
             self.ledger.end(reason, now_s=self.tick())

@@ -356,6 +356,7 @@ def test_a_complete_reply_ends_when_all_was_heard() -> None:
     refuses(ledger, lambda: ledger.end(EndReason.STOP, now_s=2.0), saying="has not finished")
     ledger.apply(Verify(to=9), now_s=2.0)
     ledger.apply(Finish(), now_s=2.0)
+    refuses(ledger, lambda: ledger.end(EndReason.LENGTH, now_s=2.0), saying="finished with stop")
     refuses(ledger, lambda: ledger.end(EndReason.STOP, now_s=2.0), saying="is not committed")
     ledger.commit(commit_of(ledger, 9), now_s=2.0)
     refuses(ledger, lambda: ledger.end(EndReason.STOP, now_s=2.0), saying="not heard yet")

@@ -330,16 +330,16 @@ class Ledger:
             self._record(Heard(to=to, **self._stamp(now_s)))
 
     def end(self, reason: EndReason, *, now_s: float) -> None:
-        """The reply is over: all of it was heard, or it was broken off.
+        """The reply is over: all of its sound was heard, or it was broken off.
 
-        A complete end (``stop``, ``length``) needs a finished source, everything committed, and
-        nothing at the output that is not yet heard. Any other takes provisional text back and
+        A complete end (``stop``, ``length``) needs a source that finished so, everything committed,
+        and nothing at the output that is not yet heard. Any other takes provisional text back and
         flushes the output. An interrupted reply ends where it was heard, every other one where its
         verified text ends.
         """
         self._check_open("end", now_s)
         if reason.is_complete:
-            self._check_complete()
+            self._check_complete(reason)
         elif reason is EndReason.INTERRUPTED and self._turn is not Turn.CONFIRMED:
             self._refuse("end", "nothing of an unconfirmed turn can be interrupted; void it")
         self._roll_back(self.verified, cause=RollbackCause.INTERRUPTED, now_s=now_s)
@@ -348,9 +348,11 @@ class Ledger:
         at = self.heard if reason is EndReason.INTERRUPTED else self.verified
         self._record(Ended(at=at, reason=reason, **self._stamp(now_s)))
 
-    def _check_complete(self) -> None:
+    def _check_complete(self, reason: EndReason) -> None:
         if self._finished is None:
             self._refuse("end", "the source has not finished")
+        if self._finished is not reason:
+            self._refuse("end", f"the source finished with {self._finished}")
         if self._turn is not Turn.CONFIRMED:
             self._refuse("end", "the turn is not confirmed")
         if self.committed < self.verified:
