@@ -227,16 +227,16 @@ class Conversation(RuleBasedStateMachine):
     @precondition(lambda self: not (self.model.over or self.model.finished))
     @rule(text=WORDS, silent=st.booleans(), far=st.integers(0, 3))
     def race_ahead(self, text: str, silent: bool, far: int) -> None:
-        """A whole segment at once, or single steps would seldom come as far as the ear."""
+        """A whole segment at once: single steps would seldom come to the ear or a closed gate."""
         self.draft(text)
         self.verify(1.0, 0)
         if self.model.committed < self.model.verified:
             self.commit(1.0, 0, silent=silent)
         self.synthesize(1.0, 0)
-        if far > 0 and not (self.model.eager or self.model.paused):
+        if far > 0:
             self.release(1.0, 0)
-            if far > 1:
-                self.playout_report(1.0 if far == 2 else 0.7, 0)
+        if far > 1 and not (self.model.eager or self.model.paused):
+            self.playout_report(1.0 if far == 2 else 0.7, 0)
 
     @precondition(lambda self: self.patience < 0 and not (self.model.over or self.model.finished))
     @rule(text=WORDS, far=st.sampled_from([1, 1, 0, 2]), more=st.booleans(), ready=st.booleans())
@@ -251,6 +251,14 @@ class Conversation(RuleBasedStateMachine):
             self.verify(1.0, 0)
         self.finish(EndReason.STOP)
         self.end(EndReason.STOP)
+
+    @precondition(lambda self: self.patience < 0 and not (self.model.over or self.model.finished))
+    @rule(text=WORDS, reason=st.sampled_from([EndReason.CANCELLED, EndReason.ERROR]))
+    def broken_off(self, text: str, reason: EndReason) -> None:
+        """The reply ends behind text that is verified and went to nobody yet."""
+        self.draft(text)
+        self.verify(1.0, 0)
+        self.end(reason)
 
     # The turn -----------------------------------------------------------------------------------
 
